@@ -1,0 +1,3 @@
+module github.com/ridgeline/ridgeline
+
+go 1.26
