@@ -8,7 +8,10 @@
 // Megatron-LM places them by default (tp-cp-ep-dp-pp).
 package plan
 
-import "github.com/ridgeline/ridgeline/internal/unit"
+import (
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Plan is one complete configuration of a training run on GPUs() devices.
 type Plan struct {
@@ -20,7 +23,7 @@ type Plan struct {
 	SP             bool // sequence parallel beside TP
 	CPAllToAll     bool // context parallelism by all-to-all (Ulysses) instead of ring
 	MicroBatch     int  // sequences per micro-batch
-	Schedule       Schedule
+	Schedule       sched.Kind
 	Recompute      Recompute
 	Precision      Precision
 	Overlap        Overlap
@@ -32,39 +35,6 @@ type Plan struct {
 
 // GPUs is the world size.
 func (p *Plan) GPUs() int { return p.TP * p.CP * p.PP * p.DP }
-
-// Schedule names a pipeline schedule.
-type Schedule uint8
-
-// The schedules of package sched, in its naming.
-const (
-	OneFOneB Schedule = iota
-	GPipe
-	Interleaved
-	ZBH1
-	ZBH2
-	ZB1P
-	ZB2P
-	ZBV
-	DualPipe
-	DualPipeV
-	NumSchedules
-)
-
-var scheduleNames = [NumSchedules]string{"1f1b", "gpipe", "interleaved", "zb-h1", "zb-h2", "zb-1p", "zb-2p", "zb-v", "dualpipe", "dualpipe-v"}
-
-// String is the name on the command line.
-func (s Schedule) String() string { return scheduleNames[s] }
-
-// ParseSchedule is the inverse of String.
-func ParseSchedule(name string) (Schedule, bool) {
-	for i, n := range scheduleNames {
-		if n == name {
-			return Schedule(i), true
-		}
-	}
-	return 0, false
-}
 
 // Recompute is the set of modules whose activations are dropped after the
 // forward pass and computed again in the backward pass.

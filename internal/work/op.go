@@ -12,9 +12,9 @@ type Kind uint8
 
 // The kinds. Elementwise ops are priced by Bytes alone.
 const (
-	GEMM       Kind = iota // one M x N x K product
-	Grouped                // Groups products of M x N x K each (routed experts)
-	Attention              // fused attention core, FLOPs as given
+	GEMM      Kind = iota // one M x N x K product
+	Grouped               // Groups products of M x N x K each (routed experts)
+	Attention             // fused attention core, FLOPs as given
 	Elementwise
 	Collective
 )
@@ -67,10 +67,10 @@ const (
 	AllGather CommKind = iota
 	ReduceScatter
 	AllReduce
-	AllToAll      // uniform exchange: every rank keeps 1/n
-	Dispatch      // expert all-to-all: Bytes is what one rank's tokens weigh once, see Comm
-	SendRecv      // to one neighbour
-	RingExchange  // n-1 neighbour steps (ring attention)
+	AllToAll     // uniform exchange: every rank keeps 1/n
+	Dispatch     // expert all-to-all: Bytes is what one rank's tokens weigh once, see Comm
+	SendRecv     // to one neighbour
+	RingExchange // n-1 neighbour steps (ring attention)
 )
 
 // Axis is the parallel dimension a collective runs over.
