@@ -1,0 +1,36 @@
+// Package cli is the command line: it reads arguments, asks the packages below
+// for answers, hands them to package report and turns errors into exit codes.
+//
+// Every command is a constructor newXCommand(env) listed once in root.go. A
+// command writes its answer to env.Stdout, with --json one JSON document and
+// nothing else; notes and warnings go to env.Stderr. It returns plain errors and
+// marks those that are the user's to mend (exit.go). Nothing is computed here.
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+// Env is where a command reads and writes.
+type Env struct {
+	Stdin          io.Reader
+	Stdout, Stderr io.Writer
+}
+
+// Run executes one command line, without the program's name, and returns the
+// exit code. An interrupt or a termination signal cancels the context of the
+// running command.
+func Run(args []string, in io.Reader, out, errs io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	root := newRoot(&Env{Stdin: in, Stdout: out, Stderr: errs})
+	if args == nil {
+		args = []string{} // cobra reads os.Args where it gets nil
+	}
+	root.SetArgs(args)
+	return exit(errs, root.ExecuteContext(ctx))
+}
