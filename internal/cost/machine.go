@@ -1,0 +1,105 @@
+package cost
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Options chooses the rates a Machine prices with. The zero value is the default.
+type Options struct {
+	UsePeak bool // datasheet peaks instead of achieved figures
+}
+
+// Resource is a ceiling that can bind an operation.
+type Resource uint8
+
+// The resources. ScaleUp prints as "nvlink", the name users search for.
+const (
+	Compute Resource = iota
+	HBM
+	ScaleUp
+	Network
+	Latency
+)
+
+var resourceNames = [...]string{"compute", "hbm", "nvlink", "network", "latency"}
+
+// String is the resource's name in reports.
+func (r Resource) String() string { return resourceNames[r] }
+
+// Machine prices operations on one cluster. It is immutable after New and safe
+// for concurrent use.
+type Machine struct {
+	cluster *hw.Cluster
+	options Options
+
+	matrix   [unit.NumFormats]float64 // FLOP/s of the largest GEMMs; 0 = the device lacks the format
+	attFwd   float64                  // FLOP/s
+	attBwd   float64                  // FLOP/s
+	hbm      float64                  // bytes/s
+	scaleUp  float64                  // bytes/s per GPU and direction
+	reduce   float64                  // bytes/s, busbw of an in-switch all-reduce; 0 = no such switch
+	nic      float64                  // bytes/s per GPU and direction; 0 on one node
+	nicLat   float64                  // seconds one way
+	nodeGPUs int64
+
+	assumptions []string
+}
+
+// New resolves the cluster's figures into rates. A figure that is neither
+// measured nor on the datasheet is an error that names it.
+func New(c *hw.Cluster, o Options) (*Machine, error) {
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	m := &Machine{cluster: c, options: o, nodeGPUs: c.Node.GPUs}
+	if err := m.resolve(); err != nil {
+		return nil, err
+	}
+	return m, nil
+}
+
+// Assumptions lists the figures nobody measured on this device and what stood
+// in for them, one line each, for the report.
+func (m *Machine) Assumptions() []string { return m.assumptions }
+
+// Supports says whether the device multiplies in format f, as an error that
+// names the formats it has. Op prices an unsupported format at +Inf.
+func (m *Machine) Supports(f unit.Format) error {
+	if m.matrix[f] > 0 {
+		return nil
+	}
+	var have []string
+	for g := range unit.NumFormats {
+		if m.matrix[g] > 0 {
+			have = append(have, g.String())
+		}
+	}
+	return fmt.Errorf("%s has no %s matrix rate: use one of %v", m.cluster.Device.Name, f, have)
+}
+
+// MatrixRate is the FLOP/s that prices large products of format f.
+func (m *Machine) MatrixRate(f unit.Format) unit.FLOPRate { return unit.FLOPRate(m.matrix[f]) }
+
+// HBMRate is the streaming memory rate in bytes/s.
+func (m *Machine) HBMRate() unit.ByteRate { return unit.ByteRate(m.hbm) }
+
+// ScaleUpRate is the rate of one GPU's scale-up link, one direction.
+func (m *Machine) ScaleUpRate() unit.ByteRate { return unit.ByteRate(m.scaleUp) }
+
+// NetworkRate is the rate of one GPU's NIC, one direction; 0 on one node.
+func (m *Machine) NetworkRate() unit.ByteRate { return unit.ByteRate(m.nic) }
+
+// over is amount/rate that is zero for no work and +Inf for no rate, never NaN.
+func over(amount, rate float64) float64 {
+	if amount == 0 {
+		return 0
+	}
+	if rate <= 0 {
+		return math.Inf(1)
+	}
+	return amount / rate
+}

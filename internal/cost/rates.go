@@ -1,0 +1,150 @@
+package cost
+
+import (
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Usual ratios of achieved to datasheet rate, used only where a device has no
+// measurement of its own, and then listed as an assumption.
+const (
+	// usualMatrix is the best BF16 GEMM over peak, the median of 0.87 (A100),
+	// 0.80 (H100), 0.84 (GH200), 0.78 (B200), 0.73 (GB200), 0.51 (MI300X),
+	// 0.60 (MI325X), 0.68 (MI355X): stas00/ml-engineering:compute/accelerator/README.md.
+	usualMatrix = 0.755
+	// usualHBM is streaming bandwidth over peak, the middle of 0.80-0.92: nvbandwidth
+	// and BabelStream on A100, H100, H200 (Azure/AI-benchmarking-guide).
+	usualHBM = 0.87
+	// usualScaleUp is a ring's rate over the link's one direction: H200 365/450
+	// (0.81), A100 235/300 (0.78), H800 160/200 (0.80):
+	// stas00/ml-engineering:network/README.md, deepseek-ai/DeepEP:docs/legacy.md.
+	usualScaleUp = 0.80
+	// usualNIC is the rate between two nodes over the NICs' sum, the median of 0.85
+	// (H100 EFA, The Smol Training Playbook), 0.91 (H200), 0.97 (H100), 0.98 (B300)
+	// (kvcache-ai/Mooncake efa_transport.md) and 0.95 (B200, 381.8/8 of 50 GB/s,
+	// stas00/ml-engineering:network/README.md).
+	usualNIC = 0.95
+	// usualAttention is fused attention over the achieved GEMM rate: 660 of 758
+	// TFLOP/s on the H800 (deepseek-ai/FlashMLA:README.md).
+	usualAttention = 0.87
+	// usualBackward is attention's backward over its forward rate: 1000 of 1460
+	// TFLOP/s on the B200 (deepseek-ai/FlashMLA:README.md).
+	usualBackward = 0.68
+)
+
+// resolve fills the machine's rates from the device and the node.
+func (m *Machine) resolve() error {
+	d := m.cluster.Device
+	m.resolveMatrix(d)
+	if m.matrix[unit.BF16] == 0 && m.matrix[unit.FP16] == 0 {
+		return fmt.Errorf("device %s has neither a BF16 nor an FP16 matrix rate: set peak figures in its catalogue entry", d.Name)
+	}
+	m.resolveAttention(d)
+	var err error
+	if m.hbm, err = m.rate("HBM", d.Achieved.HBM, d.Peak.HBM, usualHBM); err != nil {
+		return err
+	}
+	if m.cluster.Node.GPUs > 1 && m.cluster.GPUs > 1 {
+		if m.scaleUp, err = m.rate("scale-up link", d.Achieved.ScaleUp, d.Peak.ScaleUp, usualScaleUp); err != nil {
+			return err
+		}
+		if d.Achieved.ScaleUpReduce.Known() && !m.options.UsePeak {
+			m.reduce = d.Achieved.ScaleUpReduce.Value
+		}
+	}
+	if m.cluster.Nodes() > 1 {
+		m.resolveNIC(d)
+	}
+	return nil
+}
+
+// rate is the achieved figure, or the peak times its usual ratio.
+func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (float64, error) {
+	d := m.cluster.Device
+	switch {
+	case m.options.UsePeak && peak.Known():
+		return peak.Value, nil
+	case achieved.Known():
+		return achieved.Value, nil
+	case peak.Known():
+		m.assume("%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, usual)
+		return peak.Value * usual, nil
+	}
+	return 0, fmt.Errorf("device %s has no %s rate: add it to its catalogue entry", d.Name, what)
+}
+
+func (m *Machine) resolveMatrix(d *hw.Device) {
+	usual := usualMatrix
+	if a, p := d.Achieved.Matrix[unit.BF16], d.Peak.Matrix[unit.BF16]; a.Known() && p.Known() {
+		usual = a.Value / p.Value
+	}
+	for f := range unit.NumFormats {
+		a, p := d.Achieved.Matrix[f], d.Peak.Matrix[f]
+		switch {
+		case m.options.UsePeak && p.Known():
+			m.matrix[f] = p.Value
+		case a.Known():
+			m.matrix[f] = a.Value
+		case p.Known():
+			m.matrix[f] = p.Value * usual
+			m.assume("%s GEMM of %s: not measured, %.2f of its datasheet figure assumed", f, d.Name, usual)
+		}
+	}
+	// Block-scaled FP8 runs on the FP8 units where no rate of its own is known; FP32
+	// products run as TF32.
+	m.standIn(unit.FP8Block, unit.FP8)
+	m.standIn(unit.MXFP8, unit.FP8)
+	m.standIn(unit.MXFP4, unit.NVFP4)
+	m.standIn(unit.FP32, unit.TF32)
+	m.standIn(unit.FP16, unit.BF16)
+}
+
+// standIn lets format f run at g's rate where f has none.
+func (m *Machine) standIn(f, g unit.Format) {
+	if m.matrix[f] == 0 {
+		m.matrix[f] = m.matrix[g]
+	}
+}
+
+func (m *Machine) resolveAttention(d *hw.Device) {
+	half := max(m.matrix[unit.BF16], m.matrix[unit.FP16])
+	switch {
+	case m.options.UsePeak:
+		m.attFwd, m.attBwd = half, half
+		return
+	case d.Achieved.AttentionFwd.Known():
+		m.attFwd = d.Achieved.AttentionFwd.Value
+	default:
+		m.attFwd = half * usualAttention
+		m.assume("attention forward of %s: not measured, %.2f of its GEMM rate assumed", d.Name, usualAttention)
+	}
+	if d.Achieved.AttentionBwd.Known() {
+		m.attBwd = d.Achieved.AttentionBwd.Value
+	} else {
+		m.attBwd = m.attFwd * usualBackward
+		m.assume("attention backward of %s: not measured, %.2f of its forward rate assumed", d.Name, usualBackward)
+	}
+}
+
+// resolveNIC scales the node's nominal rate by what the device's usual NIC
+// reached, so that another NIC in a cluster file keeps its own nominal rate.
+func (m *Machine) resolveNIC(d *hw.Device) {
+	n := m.cluster.Node
+	m.nicLat = n.NICLatency.Value
+	m.nic = n.NIC.Value
+	switch a, usual := d.Achieved.NIC, d.DefaultNode.NIC; {
+	case m.options.UsePeak:
+	case a.Known() && usual.Known():
+		m.nic *= min(1, a.Value/usual.Value)
+	case n.NIC.Grade >= hw.Published: // the cluster's own measurement
+	default:
+		m.nic *= usualNIC
+		m.assume("network of %s: not measured, %.2f of the NIC's nominal rate assumed", m.cluster.Name, usualNIC)
+	}
+}
+
+func (m *Machine) assume(format string, args ...any) {
+	m.assumptions = append(m.assumptions, fmt.Sprintf(format, args...))
+}
