@@ -33,6 +33,16 @@ type Cluster struct {
 	PricePerGPUHour float64 // USD
 	GPUMTBF         unit.Seconds
 	PowerPerGPU     float64 // watts including its share of the node; 0 = TDP
+	Source          string  // where the description comes from; empty for a spec such as h800x2048
+	Notes           string
+}
+
+// Clone is a deep copy with its own device, so that one figure can be changed
+// to ask what the answer would be.
+func (c *Cluster) Clone() *Cluster {
+	d := *c
+	d.Device = c.Device.Clone()
+	return &d
 }
 
 // Nodes is the number of nodes, the last one possibly partly used.
@@ -49,9 +59,11 @@ func (c *Cluster) Validate() error {
 		return fmt.Errorf("cluster %q has %d GPUs per node: give at least 1", c.Name, c.Node.GPUs)
 	case c.GPUs > c.Node.GPUs && c.GPUs%c.Node.GPUs != 0:
 		return fmt.Errorf("cluster %q: %d GPUs do not fill nodes of %d: use a multiple of %d", c.Name, c.GPUs, c.Node.GPUs, c.Node.GPUs)
+	case min(c.GPUs, c.Node.GPUs) > 1 && !c.Device.Peak.ScaleUp.Known():
+		return fmt.Errorf("cluster %q: no scale-up rate is known for %s: set node.scale_up_gb_per_s in a cluster file", c.Name, c.Device.Name)
 	case c.GPUs > c.Node.GPUs && !c.Node.NIC.Known():
 		return fmt.Errorf("cluster %q spans nodes but no NIC rate is known for %s: set node.nic_gb_per_s_per_gpu in a cluster file", c.Name, c.Device.Name)
-	case c.Fabric.Oversubscription < 1:
+	case !(c.Fabric.Oversubscription >= 1): // also NaN
 		return fmt.Errorf("cluster %q: oversubscription %g is below 1: use 1 for full bisection", c.Name, c.Fabric.Oversubscription)
 	}
 	return nil

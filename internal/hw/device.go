@@ -7,7 +7,11 @@
 // about an absent figure is decided, and reported, by package cost.
 package hw
 
-import "github.com/ridgeline/ridgeline/internal/unit"
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Grade says how far a figure can be trusted.
 type Grade uint8
@@ -24,8 +28,14 @@ const (
 
 var gradeNames = [...]string{"absent", "assumed", "datasheet", "published", "measured"}
 
-// String is the grade's name in reports.
+// String is the grade's name in reports and catalogue files.
 func (g Grade) String() string { return gradeNames[g] }
+
+// ParseGrade is the inverse of String; ok is false for an unknown name.
+func ParseGrade(s string) (g Grade, ok bool) {
+	i := slices.Index(gradeNames[:], s)
+	return Grade(max(i, 0)), i >= 0
+}
 
 // Figure is one number with its origin. The zero Figure is absent.
 type Figure struct {
@@ -42,23 +52,37 @@ type Device struct {
 	Name    string // for example h800-sxm
 	Aliases []string
 	Vendor  string
-	Arch    string // hopper, cdna3, ...: the key of the generation's kernel constants
-	SMs     int64  // streaming multiprocessors or compute units; 0 = not published
+	Arch    string  // hopper, cdna3, ...: the key of the generation's kernel constants
+	SMs     int64   // streaming multiprocessors or compute units; 0 = not published
+	BoostHz float64 // boost clock in Hz; 0 = not published
 	Peak    Peak
 	// Achieved holds measured figures on random data, the best published ones for large shapes.
-	Achieved    Achieved
-	DefaultNode NodeSpec // the node that `h800x2048` means
-	Notes       string
+	Achieved Achieved
+	// Others are further measurements, for display: other shapes, other data,
+	// other software. Planning does not read them.
+	Others        []Reading
+	DefaultNode   NodeSpec // the node that `h800x2048` means
+	DefaultFabric Fabric   // and the network between such nodes
+	Notes         string   // what the sources disagree about
 }
 
-// Peak is the datasheet.
+// Reading is one measurement kept beside the figures that planning uses.
+type Reading struct {
+	Quantity string // catalogue key without its unit, for example bf16 or ep_dispatch
+	Unit     string // FLOP/s, bytes/s or seconds, of Figure.Value
+	Figure   Figure
+}
+
+// Peak is the datasheet. Every figure has grade Datasheet; Confidence says who
+// states it.
 type Peak struct {
-	Matrix   [unit.NumFormats]Figure // dense FLOP/s with wide accumulation
-	HBM      Figure                  // bytes/s
-	Memory   Figure                  // bytes
-	ScaleUp  Figure                  // bytes/s per GPU and direction (NVLink, Infinity Fabric, ICI, ...)
-	HostLink Figure                  // bytes/s per GPU and direction to the host (PCIe, C2C)
-	TDP      Figure                  // watts
+	Confidence Confidence
+	Matrix     [unit.NumFormats]Figure // dense FLOP/s with wide accumulation
+	HBM        Figure                  // bytes/s
+	Memory     Figure                  // bytes
+	ScaleUp    Figure                  // bytes/s per GPU and direction (NVLink, Infinity Fabric, ICI, ...)
+	HostLink   Figure                  // bytes/s per GPU and direction to the host (PCIe, C2C)
+	TDP        Figure                  // watts
 }
 
 // Achieved is what software reached.
@@ -73,11 +97,62 @@ type Achieved struct {
 	NIC           Figure // bytes/s per GPU and direction between nodes
 }
 
-// MatrixRate is the achieved rate of format f, or the peak where nothing was
-// measured; the figure's grade tells which. Formats a device lacks are absent.
+// Confidence says where datasheet figures were read.
+type Confidence uint8
+
+// From best to worst: the maker's own page; catalogues in public repositories
+// that quote it; press, resellers and catalogues that contradict each other.
+const (
+	ByMaker Confidence = iota
+	ByRepository
+	BySecondary
+)
+
+var confidenceNames = [...]string{"datasheet", "repository", "secondary"}
+
+// String is the confidence's name in reports and catalogue files.
+func (c Confidence) String() string { return confidenceNames[c] }
+
+// ParseConfidence is the inverse of String; ok is false for an unknown name.
+func ParseConfidence(s string) (c Confidence, ok bool) {
+	i := slices.Index(confidenceNames[:], s)
+	return Confidence(max(i, 0)), i >= 0
+}
+
+// kin lists the format whose multipliers a format shares. Block scales are
+// applied beside the same multiplications, so a rate measured for one tells
+// the other's where that was never measured.
+var kin = map[unit.Format]unit.Format{
+	unit.BF16: unit.FP16, unit.FP16: unit.BF16,
+	unit.FP8Block: unit.FP8, unit.MXFP8: unit.FP8,
+	unit.NVFP4: unit.MXFP4, unit.MXFP4: unit.NVFP4,
+}
+
+// MatrixRate is the rate of format f that planning uses, in FLOP/s. It is, in
+// this order: the achieved figure; the achieved share of peak of the format
+// that runs on the same multipliers, graded Assumed; the peak, graded
+// Datasheet. Formats the device lacks are absent.
 func (d *Device) MatrixRate(f unit.Format) Figure {
-	if d.Achieved.Matrix[f].Known() {
-		return d.Achieved.Matrix[f]
+	if own := d.Achieved.Matrix[f]; own.Known() {
+		return own
 	}
-	return d.Peak.Matrix[f]
+	peak := d.Peak.Matrix[f]
+	other, ok := kin[f]
+	if !ok || !peak.Known() || !d.Peak.Matrix[other].Known() || !d.Achieved.Matrix[other].Known() {
+		return peak
+	}
+	seen := d.Achieved.Matrix[other]
+	return Figure{
+		Value:  seen.Value * peak.Value / d.Peak.Matrix[other].Value,
+		Grade:  Assumed,
+		Source: "share of peak as measured for " + other.String() + " (" + seen.Source + ")",
+	}
+}
+
+// Clone is a deep copy: a figure of the copy can be changed without touching d.
+func (d *Device) Clone() *Device {
+	c := *d
+	c.Aliases = slices.Clone(d.Aliases)
+	c.Others = slices.Clone(d.Others)
+	return &c
 }
