@@ -1,0 +1,85 @@
+package report
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"unicode/utf8"
+
+	"golang.org/x/term"
+)
+
+// The widths a page may have: what a pipe gets, and the narrowest that tables keep to.
+const (
+	defaultWidth = 100
+	minWidth     = 60
+)
+
+// Page writes text for people. The first write error sticks and Flush returns
+// it, so that callers need not check each line.
+type Page struct {
+	Width int  // columns
+	Bold  bool // headings may use bold: only on a terminal
+	w     *bufio.Writer
+}
+
+// NewPage makes a page as wide as the terminal behind w, at least 60 columns, or
+// 100 columns where w is no terminal. Escape sequences are used on terminals
+// only, and never where NO_COLOR is set (no-color.org).
+func NewPage(w io.Writer) *Page {
+	p := &Page{Width: defaultWidth, w: bufio.NewWriter(w)}
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
+		p.Bold = os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+		if cols, _, err := term.GetSize(int(f.Fd())); err == nil {
+			p.Width = max(cols, minWidth)
+		}
+	}
+	return p
+}
+
+// Flush writes what is buffered and returns the first error of the page.
+func (p *Page) Flush() error { return p.w.Flush() }
+
+// Line prints one line as it is.
+func (p *Page) Line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+
+// Heading prints a line that starts a section.
+func (p *Page) Heading(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	if p.Bold {
+		text = "\x1b[1m" + text + "\x1b[0m"
+	}
+	p.Line("%s", text)
+}
+
+// Text prints a paragraph, wrapped at words; lines after the first are indented
+// by indent columns.
+func (p *Page) Text(indent int, format string, args ...any) {
+	pad := strings.Repeat(" ", indent)
+	for i, line := range wrap(fmt.Sprintf(format, args...), p.Width-indent) {
+		if i > 0 {
+			line = pad + line
+		}
+		p.Line("%s", line)
+	}
+}
+
+// wrap splits s at spaces into lines of at most width columns; a longer word
+// keeps a line of its own.
+func wrap(s string, width int) []string {
+	var lines []string
+	line, used := "", 0
+	for _, word := range strings.Fields(s) {
+		n := utf8.RuneCountInString(word)
+		if line != "" && used+1+n > width {
+			lines, line, used = append(lines, line), "", 0
+		}
+		if line != "" {
+			line, used = line+" ", used+1
+		}
+		line, used = line+word, used+n
+	}
+	return append(lines, line)
+}

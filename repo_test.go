@@ -1,0 +1,170 @@
+// Package ridgeline holds no code: this test keeps the rules of the house.
+package ridgeline
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/ridgeline/ridgeline/internal/"
+
+type layer struct{ name, imports, why string }
+
+// layers is the import policy: a package may import the packages it lists, all
+// of which stand above it, and why. Left of cost everything counts exactly;
+// rates and seconds of machines start there.
+var layers = []layer{
+	{"unit", "", "quantities mean the same everywhere"},
+	{"sched", "unit", "a schedule is passes and times, whatever the model"},
+	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
+	{"hw", "unit", "machines, whatever runs on them"},
+	{"modelfile", "unit model", "readers build models and know no catalogue"},
+	{"catalog", "unit model hw modelfile", "facts with sources: data may not depend on what is computed from it"},
+	{"plan", "unit sched model", "what is legal is decided before anything is counted or priced"},
+	{"work", "unit sched model plan", "operations and tensors of a rank, exact: no rates, no seconds"},
+	{"mem", "unit sched model plan work", "bytes, exact: memory must not depend on how fast a machine is"},
+	{"cost", "unit hw work", "the only place where work becomes seconds; it prices operations, not plans"},
+	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
+	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
+	{"report", "unit sched model hw plan work mem cost train search", "decides how an answer looks, never what it is"},
+	{"cli", "unit sched model hw modelfile catalog plan work mem cost train search report", "arguments in, exit code out"},
+}
+
+// files maps each directory under internal and cmd to its parsed files.
+func files(t *testing.T, fset *token.FileSet) map[string]map[string]*ast.File {
+	t.Helper()
+	dirs := map[string]map[string]*ast.File{}
+	for _, top := range []string{"internal", "cmd"} {
+		err := filepath.WalkDir(top, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || !strings.HasSuffix(name, ".go") {
+				return err
+			}
+			f, err := parser.ParseFile(fset, name, nil, parser.ParseComments)
+			if err != nil {
+				return err
+			}
+			dir := path.Dir(filepath.ToSlash(name))
+			if dirs[dir] == nil {
+				dirs[dir] = map[string]*ast.File{}
+			}
+			dirs[dir][name] = f
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dirs
+}
+
+func isTest(name string) bool { return strings.HasSuffix(name, "_test.go") }
+
+func TestLayersPointUp(t *testing.T) {
+	var above []string
+	for _, l := range layers {
+		for _, i := range strings.Fields(l.imports) {
+			if !slices.Contains(above, i) {
+				t.Errorf("layer table: %s may import %s, which does not stand above it", l.name, i)
+			}
+		}
+		above = append(above, l.name)
+	}
+}
+
+func TestImportsKeepToTheLayers(t *testing.T) {
+	for dir, fs := range files(t, token.NewFileSet()) {
+		pkg, internal := strings.CutPrefix(dir, "internal/")
+		allowed, why := "cli", "main is a call"
+		if internal {
+			i := slices.IndexFunc(layers, func(l layer) bool { return l.name == pkg })
+			if i < 0 {
+				t.Errorf("%s is not in the layer table: add it with its reason", dir)
+				continue
+			}
+			allowed, why = layers[i].imports, layers[i].why
+		}
+		for name, f := range fs {
+			for _, spec := range f.Imports {
+				target, ours := strings.CutPrefix(strings.Trim(spec.Path.Value, `"`), module)
+				if target == "C" {
+					t.Errorf("%s uses cgo: the binary must build without it", name)
+				}
+				if ours && !isTest(name) && !slices.Contains(strings.Fields(allowed), target) {
+					t.Errorf("%s imports %s, but: %s", name, target, why)
+				}
+			}
+		}
+	}
+}
+
+// A package comment that says less than this does not say job and place.
+const minDoc = 80
+
+func TestEveryPackageSaysItsJob(t *testing.T) {
+	for dir, fs := range files(t, token.NewFileSet()) {
+		doc := ""
+		for name, f := range fs {
+			if !isTest(name) && f.Doc != nil {
+				if doc != "" {
+					t.Errorf("%s has a second package comment in %s", dir, name)
+				}
+				doc = f.Doc.Text()
+			}
+		}
+		want := "Package " + path.Base(dir) + " "
+		if strings.HasPrefix(dir, "cmd/") {
+			want = "Command " + path.Base(dir) + " "
+		}
+		if !strings.HasPrefix(doc, want) || len(doc) < minDoc {
+			t.Errorf("%s: the package comment %q does not say its job", dir, doc)
+		}
+	}
+}
+
+// Budgets of size: at the hard limit the test fails, at the soft one it tells.
+const (
+	maxFileLines = 500
+	maxFuncLines = 100
+	wishFunc     = 70
+)
+
+func TestSizes(t *testing.T) {
+	fset := token.NewFileSet()
+	for _, fs := range files(t, fset) {
+		for name, f := range fs {
+			if n := fset.File(f.Pos()).LineCount(); n > maxFileLines && !isTest(name) {
+				t.Errorf("%s has %d lines: split it by concept", name, n)
+			}
+			for _, d := range f.Decls {
+				fn, ok := d.(*ast.FuncDecl)
+				if !ok || isTest(name) {
+					continue
+				}
+				switch n := fset.Position(fn.End()).Line - fset.Position(fn.Pos()).Line + 1; {
+				case n > maxFuncLines:
+					t.Errorf("%s: %s has %d lines: split it", name, fn.Name.Name, n)
+				case n > wishFunc:
+					t.Logf("%s: %s has %d lines", name, fn.Name.Name, n)
+				}
+			}
+		}
+	}
+}
+
+func TestMakefileStaysShort(t *testing.T) {
+	b, err := os.ReadFile("Makefile")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(b), "\n"); n > 40 {
+		t.Errorf("Makefile has %d lines: 40 at most", n)
+	}
+}
