@@ -122,3 +122,16 @@ type FFN struct {
 
 // MoE tells whether the layer routes.
 func (f *FFN) MoE() bool { return f.Experts > 0 }
+
+// MoE tells whether any layer of the model routes.
+func (m *Model) MoE() bool { return m.FirstMoE() != nil }
+
+// FirstMoE is the FFN of the first layer that routes, nil in a dense model.
+func (m *Model) FirstMoE() *FFN {
+	for i := range m.Layers {
+		if m.Layers[i].FFN.MoE() {
+			return &m.Layers[i].FFN
+		}
+	}
+	return nil
+}

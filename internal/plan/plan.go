@@ -8,15 +8,12 @@
 // Megatron-LM places them by default (tp-cp-ep-dp-pp).
 package plan
 
-import (
-	"github.com/ridgeline/ridgeline/internal/sched"
-	"github.com/ridgeline/ridgeline/internal/unit"
-)
+import "github.com/ridgeline/ridgeline/internal/sched"
 
 // Plan is one complete configuration of a training run on GPUs() devices.
 type Plan struct {
 	TP, CP, PP, DP int  // GPUs = TP x CP x PP x DP
-	VPP            int  // virtual stages per rank, 1 = none
+	VPP            int  // virtual stages (chunks) per rank, 1 = none
 	EP, ETP        int  // expert parallel over DP x CP x TP / ETP ranks
 	ZeRO           int  // 0..3; 1 = distributed optimizer; 3 = FSDP full shard
 	ShardGroup     int  // ZeRO shards over this many data-parallel ranks (HSDP); 0 = all
@@ -29,61 +26,81 @@ type Plan struct {
 	Overlap        Overlap
 	OffloadOptim   bool // optimizer states live in host memory
 	Tuning         Tuning
-	LoRARank       int  // rank of the adapters when Tuning is not full
-	UnfusedAttn    bool // attention materialises s x s scores (before FlashAttention)
+	LoRARank       int  // rank of the adapters when Tuning is not FullTraining
+	UnfusedAttn    bool // attention writes its s x s scores to memory (before FlashAttention)
 }
 
 // GPUs is the world size.
 func (p *Plan) GPUs() int { return p.TP * p.CP * p.PP * p.DP }
 
+// ExpertRanks is the number of ranks of one pipeline stage over which experts
+// can be spread: DP x CP x TP / ETP.
+func (p *Plan) ExpertRanks() int { return p.DP * p.CP * p.TP / p.ETP }
+
+// ExpertDP is the number of replicas of one expert shard in a stage.
+func (p *Plan) ExpertDP() int { return p.ExpertRanks() / p.EP }
+
+// Shards is the number of data-parallel ranks that share ZeRO's states of
+// weights outside the experts: DP x CP, or the shard group of HSDP.
+func (p *Plan) Shards() int {
+	if p.ShardGroup > 0 {
+		return p.ShardGroup
+	}
+	return p.DP * p.CP
+}
+
+// ExpertShards is the same for routed experts: their replicas are fewer by EP.
+func (p *Plan) ExpertShards() int {
+	n := p.ExpertDP()
+	if p.ShardGroup > 0 {
+		n = min(n, p.ShardGroup)
+	}
+	return n
+}
+
+// MicroBatches is the number of micro-batches one pipeline runs per step, for a
+// global batch of whole sequences; Check has made sure that it divides.
+func (p *Plan) MicroBatches(globalBatch int) int {
+	return globalBatch / (p.DP * p.MicroBatch)
+}
+
 // Recompute is the set of modules whose activations are dropped after the
 // forward pass and computed again in the backward pass.
 type Recompute uint8
 
-// Modules; Full drops everything but the layer's input.
+// Modules; ReFull drops everything but the layer's input.
 const (
 	ReNorm      Recompute = 1 << iota // RMSNorm or LayerNorm outputs
 	ReAct                             // SwiGLU or GeLU outputs
 	ReMLAUp                           // MLA up-projections of q, k and v
-	ReAttention                       // attention scores and core output
+	ReAttention                       // attention core
 	ReMoE                             // routed experts from their dispatched input
 	ReFull
 	ReNone Recompute = 0
 )
 
 // ReSelective is what DeepSeek-V3 recomputes (arXiv:2412.19437 section 3.2.3):
-// norms, SwiGLU and the MLA up-projections.
+// norms, SwiGLU and the MLA up-projections. With unfused attention Parse adds
+// the attention core, Megatron-LM's selective recomputation (arXiv:2205.05198).
 const ReSelective = ReNorm | ReAct | ReMLAUp
 
-// Precision is the number formats of a run.
-type Precision struct {
-	Name       string      // bf16, fp8, fp8-tensor, mxfp8, nvfp4
-	GEMM       unit.Format // linears inside the layers, forward and both gradients
-	Attention  unit.Format // attention core
-	Head       unit.Format // embedding and LM head
-	SavedInput unit.Format // activations stored as inputs of linears
-	Weights    unit.Format // resident working copy
-	Gradients  unit.Format // accumulated gradients
-	Master     unit.Format // master weights
-	MasterKept bool        // a separate master copy exists
-	Moment     unit.Format // each of Adam's two moments
-	Dispatch   unit.Format // expert all-to-all, forward dispatch and its mirror in backward
-	Combine    unit.Format // expert all-to-all, combine and its mirror
-}
+// Has tells whether module m is recomputed.
+func (r Recompute) Has(m Recompute) bool { return r&(m|ReFull) != 0 }
 
-// Overlap says which communication may hide behind compute.
+// Overlap says which communication may hide behind compute. The expert
+// all-to-all hides only in schedules that pair two micro-batches (DualPipe and
+// DualPipeV), so it has no switch of its own.
 type Overlap struct {
 	TP bool // tensor-parallel collectives pipelined with their GEMMs
-	DP bool // gradient reduce-scatter and parameter all-gather behind backward and forward
+	DP bool // gradient and parameter collectives behind backward and forward
 	PP bool // boundary sends behind compute
-	EP bool // expert all-to-all behind another micro-batch's compute (needs DualPipe, DualPipeV or two-batch overlap)
 }
 
 // Tuning is what the run trains.
 type Tuning uint8
 
-// Full trains every weight; LoRA adds adapters to frozen 16-bit weights; QLoRA
-// to frozen 4-bit weights (arXiv:2305.14314).
+// FullTraining updates every weight; LoRA trains adapters on frozen 16-bit
+// weights (arXiv:2106.09685); QLoRA on frozen 4-bit weights (arXiv:2305.14314).
 const (
 	FullTraining Tuning = iota
 	LoRA

@@ -1,0 +1,187 @@
+package plan
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/sched"
+)
+
+// Key is one key of a --plan text.
+type Key string
+
+// The keys of interfaces.md and Ridgeline's own.
+const (
+	KeyTP        Key = "tp"
+	KeyPP        Key = "pp"
+	KeyVPP       Key = "vpp"
+	KeyDP        Key = "dp"
+	KeyCP        Key = "cp"
+	KeyEP        Key = "ep"
+	KeyETP       Key = "etp"
+	KeyZeRO      Key = "zero"
+	KeyFSDP      Key = "fsdp"
+	KeyShard     Key = "shard"
+	KeySchedule  Key = "schedule"
+	KeyMBS       Key = "mbs"
+	KeyRecompute Key = "recompute"
+	KeySP        Key = "sp"
+	KeyCPComm    Key = "cpcomm"
+	KeyOverlap   Key = "overlap"
+	KeyOffload   Key = "offload"
+	KeyTuning    Key = "tuning"
+	KeyRank      Key = "rank"
+	KeyAttention Key = "attention"
+)
+
+// keyOrder lists the keys as texts and messages print them.
+var keyOrder = []Key{KeyTP, KeyPP, KeyVPP, KeyDP, KeyCP, KeyEP, KeyETP, KeyZeRO, KeyFSDP, KeyShard, KeySchedule, KeyMBS,
+	KeyRecompute, KeySP, KeyCPComm, KeyOverlap, KeyOffload, KeyTuning, KeyRank, KeyAttention}
+
+// Fixed is a partly given plan: the keys that the user fixed, with their values
+// in Plan. Keys that are not given are searched.
+type Fixed struct {
+	Plan  Plan
+	given map[Key]bool
+	// Plain marks the word `fsdp` alone: zero=3 and every other degree 1.
+	Plain bool
+}
+
+// Has tells whether the user gave key k.
+func (f *Fixed) Has(k Key) bool { return f.given[k] }
+
+// Parse reads `key=value` pairs separated by commas, and the word `fsdp`.
+func Parse(text string) (*Fixed, error) {
+	f := &Fixed{given: map[Key]bool{}}
+	for _, item := range strings.Split(text, ",") {
+		item = strings.TrimSpace(item)
+		if item == "" {
+			continue
+		}
+		key, value, pair := strings.Cut(item, "=")
+		k := Key(strings.ToLower(strings.TrimSpace(key)))
+		value = strings.ToLower(strings.TrimSpace(value))
+		if k == KeyFSDP && !pair {
+			f.setFSDP()
+			continue
+		}
+		if f.given[k] {
+			return nil, fmt.Errorf("plan key %q is given twice in %q: keep one", k, text)
+		}
+		if err := f.set(k, value); err != nil {
+			return nil, err
+		}
+		f.given[k] = true
+	}
+	if f.Plain {
+		f.fillPlain()
+	}
+	if f.Plan.Recompute == ReSelective && f.Plan.UnfusedAttn {
+		f.Plan.Recompute |= ReAttention
+	}
+	return f, nil
+}
+
+func (f *Fixed) setFSDP() {
+	f.given[KeyFSDP] = true
+	f.Plain = true
+}
+
+// fillPlain gives the word fsdp its meaning where the text says nothing else.
+func (f *Fixed) fillPlain() {
+	one := func(k Key, field *int, value int) {
+		if !f.given[k] {
+			*field, f.given[k] = value, true
+		}
+	}
+	p := &f.Plan
+	one(KeyZeRO, &p.ZeRO, 3)
+	one(KeyTP, &p.TP, 1)
+	one(KeyPP, &p.PP, 1)
+	one(KeyEP, &p.EP, 1)
+	one(KeyCP, &p.CP, 1)
+}
+
+func (f *Fixed) set(k Key, value string) error {
+	p := &f.Plan
+	degrees := map[Key]*int{KeyTP: &p.TP, KeyPP: &p.PP, KeyVPP: &p.VPP, KeyDP: &p.DP, KeyCP: &p.CP, KeyEP: &p.EP,
+		KeyETP: &p.ETP, KeyMBS: &p.MicroBatch, KeyShard: &p.ShardGroup, KeyRank: &p.LoRARank}
+	if field, ok := degrees[k]; ok {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > 1<<24 {
+			return fmt.Errorf("plan key %s=%q is not a whole number from 1 to %d: write for example %s=8", k, value, 1<<24, k)
+		}
+		*field = n
+		return nil
+	}
+	return f.setWord(k, value)
+}
+
+// setWord reads the keys whose values are words.
+func (f *Fixed) setWord(k Key, value string) error {
+	p := &f.Plan
+	var ok bool
+	var want string
+	switch k {
+	case KeyZeRO:
+		n, err := strconv.Atoi(value)
+		p.ZeRO, ok, want = n, err == nil && n >= 0 && n <= 3, "0, 1, 2 or 3"
+	case KeyFSDP:
+		if ok, want = oneOf(value, "1", "true", "on"), "fsdp alone, or zero=3"; ok {
+			f.setFSDP()
+		}
+	case KeySchedule:
+		p.Schedule, ok = sched.ParseKind(value)
+		want = strings.Join(scheduleNames(), ", ")
+	case KeyRecompute:
+		p.Recompute, ok = ParseRecompute(value)
+		want = "none, selective, full, or modules joined by +: norm act mla-up attention moe"
+	case KeySP:
+		p.SP, ok = oneOf(value, "1", "true", "on"), oneOf(value, "0", "1", "true", "false", "on", "off")
+		want = "0 or 1"
+	case KeyCPComm:
+		p.CPAllToAll, ok, want = value == "a2a", oneOf(value, "a2a", "ring"), "ring or a2a"
+	case KeyOverlap:
+		p.Overlap, ok = parseOverlap(value)
+		want = "none, all, or names joined by +: tp dp pp"
+	case KeyOffload:
+		p.OffloadOptim, ok, want = value == "optimizer", oneOf(value, "optimizer", "none"), "optimizer or none"
+	case KeyTuning:
+		p.Tuning, ok = parseTuning(value)
+		want = "full, lora or qlora"
+	case KeyAttention:
+		p.UnfusedAttn, ok, want = value == "unfused", oneOf(value, "unfused", "flash"), "flash or unfused"
+	default:
+		return fmt.Errorf("plan key %q is unknown: use %s", k, keyList())
+	}
+	if !ok {
+		return fmt.Errorf("plan key %s=%q is not understood: use %s", k, value, want)
+	}
+	return nil
+}
+
+func oneOf(s string, words ...string) bool {
+	for _, w := range words {
+		if s == w {
+			return true
+		}
+	}
+	return false
+}
+
+func keyList() string {
+	names := make([]string, len(keyOrder))
+	for i, k := range keyOrder {
+		names[i] = string(k)
+	}
+	return strings.Join(names, " ")
+}
+
+func scheduleNames() []string {
+	names := make([]string, sched.NumKinds)
+	for k := range sched.NumKinds {
+		names[k] = k.String()
+	}
+	return names
+}

@@ -1,0 +1,96 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Precision is the number formats of a run.
+type Precision struct {
+	Name       string
+	GEMM       unit.Format // linears inside the layers: forward and both gradients
+	Attention  unit.Format // attention core
+	Head       unit.Format // embedding and LM head
+	SavedInput unit.Format // activations stored as inputs of linears
+	SavedAct   unit.Format // activations stored as inputs of SwiGLU or GeLU
+	Weights    unit.Format // resident working copy of the weights
+	Gradients  unit.Format // accumulated gradients
+	GradReduce unit.Format // gradients on the wire
+	Master     unit.Format // master weights of the optimizer
+	Moment     unit.Format // each of Adam's two moments
+	Dispatch   unit.Format // expert all-to-all towards the experts, and its mirror in backward
+	Combine    unit.Format // expert all-to-all back, and its mirror
+	Primary    bool        // GEMMs read 8- or 4-bit copies made from the resident weights once per step
+}
+
+// Precisions are the policies by name.
+//
+//   - bf16: 16-bit GEMMs, FP32 gradients, master weights and Adam moments, the
+//     usual mixed precision of 18 bytes per parameter (arXiv:2205.05198).
+//   - fp8: DeepSeek-V3's recipe (arXiv:2412.19437 section 3.3): block-scaled FP8
+//     linears with FP8 stored inputs, attention, embedding, head, router and
+//     norms in BF16, FP32 gradients and master weights, BF16 moments, FP8
+//     dispatch and BF16 combine.
+//   - fp8-tensor: per-tensor FP8 with BF16 activations (Transformer Engine's
+//     delayed or current scaling), FP32 optimizer states.
+//   - mxfp8, nvfp4: block formats of Blackwell, same states as fp8-tensor.
+var Precisions = map[string]Precision{
+	"bf16": {Name: "bf16", GEMM: unit.BF16, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.BF16, SavedAct: unit.BF16,
+		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16},
+	"fp16": {Name: "fp16", GEMM: unit.FP16, Attention: unit.FP16, Head: unit.FP16, SavedInput: unit.FP16, SavedAct: unit.FP16,
+		Weights: unit.FP16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.FP16, Combine: unit.FP16},
+	"fp8": {Name: "fp8", GEMM: unit.FP8Block, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.FP8Block, SavedAct: unit.FP8Block,
+		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.BF16, Master: unit.FP32, Moment: unit.BF16,
+		Dispatch: unit.FP8Block, Combine: unit.BF16, Primary: true},
+	"fp8-tensor": {Name: "fp8-tensor", GEMM: unit.FP8, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.FP8, SavedAct: unit.BF16,
+		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16, Primary: true},
+	"mxfp8": {Name: "mxfp8", GEMM: unit.MXFP8, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.MXFP8, SavedAct: unit.BF16,
+		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16, Primary: true},
+	"nvfp4": {Name: "nvfp4", GEMM: unit.NVFP4, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.NVFP4, SavedAct: unit.BF16,
+		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16, Primary: true},
+}
+
+// precisionOrder is the order in which help and errors list the policies.
+var precisionOrder = []string{"bf16", "fp16", "fp8", "fp8-tensor", "mxfp8", "nvfp4"}
+
+// ParsePrecision finds a policy by name, optionally with another format for
+// optimizer moments or gradients: `fp8,moment=fp32`.
+func ParsePrecision(s string) (Precision, error) {
+	name, rest, _ := strings.Cut(strings.ToLower(s), ",")
+	p, ok := Precisions[name]
+	if !ok {
+		return p, fmt.Errorf("precision %q is unknown: use one of %s", name, strings.Join(precisionOrder, ", "))
+	}
+	for rest != "" {
+		var kv string
+		kv, rest, _ = strings.Cut(rest, ",")
+		if err := p.set(kv); err != nil {
+			return p, err
+		}
+		p.Name += "," + kv
+	}
+	return p, nil
+}
+
+func (p *Precision) set(kv string) error {
+	key, value, _ := strings.Cut(kv, "=")
+	fields := map[string]*unit.Format{"moment": &p.Moment, "master": &p.Master, "gradients": &p.Gradients,
+		"reduce": &p.GradReduce, "dispatch": &p.Dispatch, "combine": &p.Combine, "attention": &p.Attention, "head": &p.Head}
+	field, ok := fields[key]
+	if !ok {
+		return fmt.Errorf("precision setting %q is unknown: use moment, master, gradients, reduce, dispatch, combine, attention or head", key)
+	}
+	f, ok := unit.ParseFormat(value)
+	if !ok {
+		return fmt.Errorf("precision setting %q: format %q is unknown: use for example bf16, fp32 or fp8", key, value)
+	}
+	*field = f
+	return nil
+}

@@ -1,0 +1,103 @@
+package work
+
+import (
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+const (
+	partDense  = "dense ffn"
+	partExpert = "routed experts"
+	partShared = "shared expert"
+	partRouter = "router"
+)
+
+// ffn adds the feed-forward half of a layer.
+func (b *builder) ffn(f *model.FFN) {
+	b.norm("ffn norm", partName(f))
+	if f.Inner > 0 {
+		b.blockIn(partDense)
+		b.mlp(partDense, b.rows, f.Inner/int64(b.p.TP), 1, f.Gated, 0, true)
+		b.blockOut(partDense)
+	}
+	if f.MoE() {
+		b.moe(f)
+	}
+}
+
+func partName(f *model.FFN) string {
+	if f.MoE() {
+		return partExpert
+	}
+	return partDense
+}
+
+// mlp is up, activation and down for rows tokens in each of groups experts.
+func (b *builder) mlp(part string, rows, inner, groups int64, gated bool, again plan.Recompute, fused bool) {
+	width := inner
+	if gated {
+		width *= 2
+	}
+	f := b.p.Precision.GEMM
+	n := rows * groups
+	b.linear(product{name: "up", part: part, rows: rows, in: b.m.Hidden, out: width, groups: groups, format: f, fused: fused, again: again})
+	b.save(b.p.Precision.SavedAct.Size(n*width), again)
+	b.pass("activation", part, Forward, n*(width+inner)*bf16)
+	b.pass("activation", part, Input, n*(2*width+inner)*bf16)
+	if b.p.Recompute&(plan.ReAct|again) != 0 {
+		b.pass("activation", part, Recompute, n*(width+inner)*bf16)
+	}
+	b.save(b.p.Precision.SavedInput.Size(n*inner), plan.ReAct|again)
+	b.linear(product{name: "down", part: part, rows: rows, in: inner, out: b.m.Hidden, groups: groups, format: f, fused: true})
+}
+
+// moe is router, dispatch, experts, combine and the shared expert. Tokens are
+// those this rank owns (1/tp of them under sequence parallelism); balanced
+// routing sends and returns k copies of each.
+func (b *builder) moe(f *model.FFN) {
+	h := b.m.Hidden
+	pr := &b.p.Precision
+	b.linear(product{name: "router", part: partRouter, rows: b.own, in: h, out: f.Experts, format: unit.BF16})
+	b.pass("softmax and top-k", partRouter, Forward, 3*b.own*f.Experts*4)
+	b.pass("softmax and top-k", partRouter, Input, 3*b.own*f.Experts*4)
+	b.save(unit.Bytes(2*b.own*f.Experts*4), 0)
+	if f.SharedInner > 0 {
+		b.mlp(partShared, b.own, f.SharedInner, 1, f.Gated, 0, true)
+	}
+	copies := b.own * f.TopK
+	b.exchange(f, copies)
+	etp := int64(b.p.ETP)
+	if etp > 1 { // the ranks that share an expert gather each other's rows and sum the result
+		gather := unit.Bytes(copies * etp * h * bf16)
+		b.pair("expert gather", partExpert, AxisTP, AllGather, ReduceScatter, gather, etp, 1)
+		b.pair("expert reduce", partExpert, AxisTP, ReduceScatter, AllGather, gather, etp, 1)
+	}
+	local := f.Experts / int64(b.p.EP)
+	rows := max(1, copies*etp/local)
+	b.save(pr.Dispatch.Size(copies*etp*h), 0)
+	b.mlp(partExpert, rows, f.ExpertInner/etp, local, f.Gated, plan.ReMoE, pr.Dispatch == pr.GEMM)
+	b.pass("permute", partExpert, Forward, 2*pr.Dispatch.Bits()*copies*h/8)
+	b.pass("permute", partExpert, Input, (copies+b.own)*h*bf16)
+	b.pass("unpermute and weigh", partExpert, Forward, (copies+b.own)*h*bf16)
+	b.pass("unpermute and weigh", partExpert, Input, 2*copies*h*bf16)
+}
+
+// exchange is the expert all-to-all: dispatch and combine forward; backward the
+// combine's gradient travels like a dispatch and the dispatch's like a combine
+// (arXiv:2412.19437 section 3.3.3).
+func (b *builder) exchange(f *model.FFN, copies int64) {
+	if b.p.EP == 1 {
+		return
+	}
+	pr := &b.p.Precision
+	one := func(name string, phase Phase, format unit.Format) {
+		c := Comm{Kind: Dispatch, Axis: AxisEP, Size: int64(b.p.EP), Stride: int64(b.p.ETP),
+			Bytes: format.Size(copies / f.TopK * b.m.Hidden), TopK: f.TopK, TopGroups: f.TopGroups, Groups: f.Groups}
+		b.add(Op{Name: name, Part: partExpert, Kind: Collective, Phase: phase, Comm: c, Count: 1})
+	}
+	one("dispatch", Forward, pr.Dispatch)
+	one("combine", Forward, pr.Combine)
+	one("combine gradient", Input, pr.Dispatch)
+	one("dispatch gradient", Input, pr.Combine)
+}
