@@ -60,7 +60,9 @@ type Device struct {
 	Achieved Achieved
 	// Others are further measurements, for display: other shapes, other data,
 	// other software. Planning does not read them.
-	Others        []Reading
+	Others []Reading
+	// Kernels are the generation's fitted constants, shared and never changed; nil = none.
+	Kernels       *Kernels
 	DefaultNode   NodeSpec // the node that `h800x2048` means
 	DefaultFabric Fabric   // and the network between such nodes
 	Notes         string   // what the sources disagree about
