@@ -30,7 +30,7 @@ names of models, GPUs and schedules.`,
 			case "powershell":
 				return root.GenPowerShellCompletionWithDesc(env.Stdout)
 			}
-			return usagef("unknown shell %q: use bash, zsh, fish or powershell", args[0])
+			return unknownWord("shell", args[0], shells, "use bash, zsh, fish or powershell")
 		},
 	}
 }

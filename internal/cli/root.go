@@ -35,8 +35,6 @@ func newRoot(env *Env) *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 		SilenceUsage:  true,
 		SilenceErrors: true,
-
-		SuggestionsMinimumDistance: 2,
 	}
 	root.SetIn(env.Stdin)
 	root.SetOut(env.Stdout)

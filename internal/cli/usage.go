@@ -14,10 +14,11 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	if near := root.SuggestionsFor(args[0]); len(near) > 0 {
-		return usagef("unknown command %q: did you mean %s?", args[0], strings.Join(near, " or "))
+	var names []string
+	for _, c := range root.Commands() {
+		names = append(names, c.Name())
 	}
-	return usagef("unknown command %q: `%s --help` lists the commands", args[0], root.Name())
+	return unknownWord("command", args[0], names, fmt.Sprintf("`%s --help` lists the commands", root.Name()))
 }
 
 // flagError turns pflag's errors into one line with the mend.
@@ -27,9 +28,24 @@ func flagError(cmd *cobra.Command, err error) error {
 	}
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) {
-		err = fmt.Errorf("unknown flag %s", dashed(unknown.GetSpecifiedName()))
+		var names []string
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
+		return unknownWord("flag", dashed(unknown.GetSpecifiedName()), names, fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
 	}
 	return usagef("%w: see `%s --help`", err, cmd.CommandPath())
+}
+
+// unknownWord is the error about a word that is none of names: the nearest ones,
+// or the mend where nothing is near.
+func unknownWord(kind, word string, names []string, mend string) error {
+	near := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra measures distances between command names only
+	for _, n := range names {
+		near.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	if s := near.SuggestionsFor(word); len(s) > 0 {
+		mend = fmt.Sprintf("did you mean %s?", strings.Join(s, " or "))
+	}
+	return usagef("unknown %s %q: %s", kind, word, mend)
 }
 
 func dashed(flag string) string {
