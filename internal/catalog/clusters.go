@@ -1,0 +1,101 @@
+package catalog
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+)
+
+// MaxGPUs bounds a cluster: ten times the largest training clusters of today.
+// A larger count is taken for a typing error.
+const MaxGPUs = 1 << 20
+
+// Cluster builds the machine that spec means: a GPU name and count such as
+// h800x2048 with the GPU's default node, a path that ends in .yaml or .yml, or
+// the name of an embedded cluster. Errors are one line that names spec and the
+// mend.
+func Cluster(spec string) (*hw.Cluster, error) {
+	switch strings.ToLower(filepath.Ext(spec)) {
+	case ".yaml", ".yml":
+		return clusterFile(spec)
+	}
+	if c := embeddedCluster(spec); c != nil {
+		return c, nil
+	}
+	return clusterSpec(spec)
+}
+
+// clusterSpec reads NAMExN. Names may hold an x themselves (mi300xx8), so the
+// last one separates, unless the whole is a GPU's name.
+func clusterSpec(spec string) (*hw.Cluster, error) {
+	word := strings.ToLower(strings.TrimSpace(spec))
+	if _, err := Device(word); err == nil {
+		return nil, fmt.Errorf("cluster %s has no GPU count: write %sx8 for eight", quote(spec), word)
+	}
+	cut := strings.LastIndexByte(word, 'x')
+	if cut < 1 || !isCount(word[cut+1:]) {
+		return nil, clusterForm(spec, word, cut)
+	}
+	device, err := Device(word[:cut])
+	if err != nil {
+		return nil, fmt.Errorf("cluster %s: %w", quote(spec), err)
+	}
+	n, err := strconv.ParseInt(word[cut+1:], 10, 64)
+	if err != nil || n < 1 || n > MaxGPUs {
+		return nil, fmt.Errorf("cluster %s has %s GPUs: give 1 to %d", quote(spec), word[cut+1:], MaxGPUs)
+	}
+	c := defaultCluster(device, n)
+	c.Name = spec
+	return c, c.Validate()
+}
+
+// isCount tells whether s looks like a whole number, negative ones included, so
+// that a bad count is told apart from a bad name.
+func isCount(s string) bool {
+	digits := strings.TrimPrefix(s, "-")
+	return digits != "" && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
+}
+
+// clusterForm is the error for a spec that has no GPU count.
+func clusterForm(spec, word string, cut int) error {
+	if cut > 0 {
+		if _, err := Device(word[:cut]); err == nil {
+			return fmt.Errorf("cluster %s: %s is no GPU count: write %sx8 for eight", quote(spec), quote(word[cut+1:]), word[:cut])
+		}
+	}
+	names := append(clusterNames(), loadGPUs().names...)
+	near := nearest(word, names)
+	if len(near) == 0 {
+		return fmt.Errorf("cluster %s: write GPU name x count such as h800x2048, a file ending in .yaml, or a name that `ridgeline clusters` lists", quote(spec))
+	}
+	return fmt.Errorf("cluster %s: write GPU name x count such as h800x2048, or a file ending in .yaml; nearest names are %s", quote(spec), strings.Join(near, ", "))
+}
+
+// defaultCluster is n devices in their default nodes.
+func defaultCluster(d *hw.Device, n int64) *hw.Cluster {
+	return &hw.Cluster{Device: d, GPUs: n, Node: d.DefaultNode, Fabric: d.DefaultFabric}
+}
+
+// clusterFile reads a user's cluster file.
+func clusterFile(name string) (*hw.Cluster, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		var cause *os.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return nil, fmt.Errorf("cluster file %s: %w: give a readable file", quote(name), err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("cluster file %s cannot be read: give a regular file", quote(name))
+	}
+	return readCluster(name, data)
+}

@@ -1,0 +1,182 @@
+package catalog
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// readCluster decodes a cluster description in YAML. file names it in errors
+// and, where it states no name, in reports.
+func readCluster(file string, data []byte) (*hw.Cluster, error) {
+	f, err := parseFields(file, data)
+	if err != nil {
+		return nil, err
+	}
+	c := decodeCluster(f)
+	f.done()
+	if err := *f.err; err != nil {
+		return nil, err
+	}
+	if c.Name == "" {
+		c.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+	}
+	if err := checkCluster(c); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return c, nil
+}
+
+// checkCluster holds a described cluster against the rules of clusters and
+// against its own peaks.
+func checkCluster(c *hw.Cluster) error {
+	d := c.Device.Clone()
+	d.DefaultNode.NIC = c.Node.NIC
+	if err := checkRates(d); err != nil {
+		return err
+	}
+	if c.GPUs > c.Node.GPUs && c.Node.NIC.Known() && !c.Node.NICLatency.Known() {
+		return fmt.Errorf("cluster %q spans nodes but no latency is known: set node.nic_kind or node.nic_latency_us", c.Name)
+	}
+	return c.Validate()
+}
+
+// decodeCluster reads the whole description.
+func decodeCluster(f *fields) *hw.Cluster {
+	source := f.text("source")
+	own := origin{hw.Published, source}
+	if source == "" {
+		own = origin{hw.Assumed, "stated in " + filepath.Base(f.file)}
+	}
+	d := decodeClusterDevice(f, own)
+	if !f.has("gpus") {
+		f.fail(nil, "gpus", "is missing: give the number of GPUs")
+	}
+	c := defaultCluster(d, f.count("gpus", 1, MaxGPUs))
+	c.Name, c.Source, c.Notes = f.text("name"), source, f.text("notes")
+	decodeClusterNode(f.block("node"), c, own)
+	fabric := f.block("fabric")
+	c.Fabric.Rails = fabric.flag("rails", c.Fabric.Rails)
+	if over, ok := fabric.number("oversubscription"); ok {
+		c.Fabric.Oversubscription = over
+	}
+	fabric.done()
+	overridePeak(f.block("peak"), d, own)
+	decodeAchieved(f.block("achieved"), &d.Achieved, own)
+	c.PricePerGPUHour, _ = f.number("price_usd_per_gpu_hour")
+	if hours, ok := f.number("gpu_mtbf_hours"); ok {
+		c.GPUMTBF = unit.Seconds(hours * 3600)
+	}
+	c.PowerPerGPU, _ = f.number("power_w_per_gpu")
+	return c
+}
+
+// decodeClusterDevice reads device: a catalogue name or a whole description.
+func decodeClusterDevice(f *fields, own origin) *hw.Device {
+	n := f.take("device")
+	switch {
+	case n == nil:
+		f.fail(nil, "device", "is missing: name one of `ridgeline gpus` or describe one")
+	case n.Kind == yaml.MappingNode:
+		return inlineDevice(f.sub(n, "device"), own)
+	case n.Kind != yaml.ScalarNode || n.Tag != "!!str":
+		f.fail(n, "device", "is %s: name one of `ridgeline gpus` or describe one", nodeKind(n))
+	default:
+		d, err := Device(n.Value)
+		if err == nil {
+			return d
+		}
+		f.fail(n, "device", "names an %s", err)
+	}
+	return &hw.Device{}
+}
+
+// inlineDevice reads a device that the catalogue lacks. Arch names the
+// generation whose kernels it resembles.
+func inlineDevice(b *fields, own origin) *hw.Device {
+	d := &hw.Device{Name: b.text("name"), Vendor: b.text("vendor"), Arch: b.text("arch"), Notes: b.text("notes")}
+	for _, key := range []string{"name", "arch", "peak"} {
+		if !b.has(key) {
+			b.fail(nil, key, "is missing: give it")
+		}
+	}
+	d.SMs = b.count("sm_count", 0, 1<<16)
+	if ghz, ok := b.number("boost_ghz"); ok {
+		d.BoostHz = ghz * giga
+	}
+	d.DefaultNode = hw.NodeSpec{GPUs: 8}
+	d.DefaultFabric = hw.Fabric{Oversubscription: 1}
+	peak := b.block("peak")
+	if !peak.has("memory_gb") || !peak.has("hbm_gb_per_s") {
+		peak.fail(nil, "", "needs memory_gb and hbm_gb_per_s")
+	}
+	overridePeak(peak, d, own)
+	decodeAchieved(b.block("achieved"), &d.Achieved, own)
+	b.done()
+	return d
+}
+
+// overridePeak replaces peaks of a device that the description knows better.
+func overridePeak(b *fields, d *hw.Device, own origin) {
+	if s := b.text("source"); s != "" {
+		own.source = s
+	}
+	newFP8 := b.has(matrixKeys[unit.FP8]) && !b.has(matrixKeys[unit.FP8Block])
+	b.figures(peakQuantities(&d.Peak), origin{hw.Datasheet, own.source})
+	if newFP8 {
+		d.Peak.Matrix[unit.FP8Block] = d.Peak.Matrix[unit.FP8]
+	}
+	b.done()
+}
+
+// decodeClusterNode reads the node. A link that differs from the device's usual
+// one reaches the same share of its nominal rate, graded assumed, until the
+// description states what it achieved: a rate measured on another link is no
+// limit of this one.
+func decodeClusterNode(b *fields, c *hw.Cluster, own origin) {
+	n, d := &c.Node, c.Device
+	n.GPUs = b.count("gpus", n.GPUs, maxDomain)
+	if kind := b.word("scale_up_kind", scaleUpKinds); kind != "" {
+		n.ScaleUpKind = kind
+	}
+	if b.has("scale_up_gb_per_s") {
+		to := b.figure("scale_up_gb_per_s", giga, origin{hw.Datasheet, own.source})
+		d.Achieved.ScaleUp = share(d.Achieved.ScaleUp, d.Peak.ScaleUp, to)
+		d.Achieved.ScaleUpReduce = share(d.Achieved.ScaleUpReduce, d.Peak.ScaleUp, to)
+		d.Peak.ScaleUp = to
+	}
+	if b.has("nic_gb_per_s_per_gpu") {
+		to := b.figure("nic_gb_per_s_per_gpu", giga, origin{hw.Datasheet, own.source})
+		d.Achieved.NIC = share(d.Achieved.NIC, n.NIC, to)
+		n.NIC = to
+	}
+	if kind := b.word("nic_kind", nicKinds); kind != "" && kind != n.NICKind {
+		n.NICKind, n.NICLatency = kind, nicLatency(kind)
+	}
+	if b.has("nic_latency_us") {
+		n.NICLatency = b.figure("nic_latency_us", micro, own)
+	}
+	n.SharedNIC = b.flag("shared_nic", n.SharedNIC)
+	b.done()
+}
+
+// share is what a link of nominal rate to reaches if it keeps the share that
+// was measured on one of nominal rate from; absent where nothing was measured.
+func share(measured, from, to hw.Figure) hw.Figure {
+	if !measured.Known() || !from.Known() {
+		return hw.Figure{}
+	}
+	if from.Value == to.Value {
+		return measured
+	}
+	return hw.Figure{
+		Value:  to.Value * measured.Value / from.Value,
+		Grade:  hw.Assumed,
+		Source: "share of the nominal rate as on the usual link (" + measured.Source + ")",
+	}
+}

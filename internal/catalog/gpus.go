@@ -1,0 +1,133 @@
+package catalog
+
+import (
+	"embed"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+	"sync"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+//go:embed data/gpus/*.json
+var gpuFiles embed.FS
+
+// gpuIndex is the decoded catalogue: entries in file order and every lower-case
+// name and alias.
+type gpuIndex struct {
+	devices []*hw.Device
+	names   []string
+	byName  map[string]*hw.Device
+}
+
+// loadGPUs decodes the embedded files once. A broken file is a fault of the
+// program, not of its input; the catalogue's tests rule it out.
+var loadGPUs = sync.OnceValue(func() *gpuIndex {
+	ix, err := readGPUs(gpuFiles, "data/gpus")
+	if err != nil {
+		panic("catalog: " + err.Error())
+	}
+	return ix
+})
+
+// readGPUs decodes every file of a folder and indexes names and aliases.
+func readGPUs(files fs.FS, dir string) (*gpuIndex, error) {
+	paths, err := fs.Glob(files, path.Join(dir, "*.json"))
+	if err != nil {
+		return nil, err
+	}
+	ix := &gpuIndex{byName: map[string]*hw.Device{}}
+	for _, p := range paths {
+		data, err := fs.ReadFile(files, p)
+		if err != nil {
+			return nil, err
+		}
+		d, err := readGPU(path.Base(p), data)
+		if err != nil {
+			return nil, err
+		}
+		ix.devices = append(ix.devices, d)
+		for _, name := range append([]string{d.Name}, d.Aliases...) {
+			if ix.byName[name] != nil || name != strings.ToLower(name) {
+				return nil, fmt.Errorf("%s: name %q is taken or not lower-case", p, name)
+			}
+			ix.byName[name] = d
+			ix.names = append(ix.names, name)
+		}
+	}
+	return ix, nil
+}
+
+// readGPU decodes one device file.
+func readGPU(file string, data []byte) (*hw.Device, error) {
+	f, err := parseFields(file, data)
+	if err != nil {
+		return nil, err
+	}
+	d := decodeDevice(f)
+	f.done()
+	if err := *f.err; err != nil {
+		return nil, err
+	}
+	if err := checkRates(d); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return d, nil
+}
+
+// Device returns a copy of the catalogue entry of that name or alias, in any
+// case. An unknown name is an error with the nearest names.
+func Device(name string) (*hw.Device, error) {
+	ix := loadGPUs()
+	d := ix.byName[strings.ToLower(strings.TrimSpace(name))]
+	if d == nil {
+		return nil, unknownName("GPU", name, ix.names, "ridgeline gpus")
+	}
+	return d.Clone(), nil
+}
+
+// Devices returns copies of all entries, sorted by name.
+func Devices() []*hw.Device {
+	var out []*hw.Device
+	for _, d := range loadGPUs().devices {
+		out = append(out, d.Clone())
+	}
+	return out
+}
+
+// checkRates refuses a device that reached more than its peak. An all-reduce
+// that the switch sums moves less than the bus bandwidth it reports, so
+// ScaleUpReduce may pass the link's rate, at most twice (each rank then sends
+// its share once instead of twice).
+func checkRates(d *hw.Device) error {
+	type pair struct {
+		name           string
+		achieved, peak hw.Figure
+		slack          float64
+	}
+	p, a := &d.Peak, &d.Achieved
+	pairs := []pair{
+		{"attention_fwd_tflops", a.AttentionFwd, p.Matrix[unit.BF16], 1},
+		{"attention_bwd_tflops", a.AttentionBwd, p.Matrix[unit.BF16], 1},
+		{"hbm_gb_per_s", a.HBM, p.HBM, 1},
+		{"scale_up_gb_per_s", a.ScaleUp, p.ScaleUp, 1},
+		{"scale_up_reduce_gb_per_s", a.ScaleUpReduce, p.ScaleUp, 2},
+		{"host_link_gb_per_s", a.HostLink, p.HostLink, 1},
+		{"nic_gb_per_s", a.NIC, d.DefaultNode.NIC, 1},
+	}
+	for f := range matrixKeys {
+		pairs = append(pairs, pair{matrixKeys[f], a.Matrix[f], p.Matrix[f], 1})
+	}
+	for _, q := range pairs {
+		if q.achieved.Known() && !q.peak.Known() {
+			return fmt.Errorf("achieved.%s of %s has no peak beside it: give both", q.name, d.Name)
+		}
+		if q.achieved.Known() && q.achieved.Value > q.peak.Value*q.slack {
+			return fmt.Errorf("achieved.%s of %s is above its peak (%g > %g in SI): correct one of them", q.name, d.Name, q.achieved.Value, q.peak.Value)
+		}
+	}
+	return nil
+}
