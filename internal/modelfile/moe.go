@@ -1,0 +1,165 @@
+package modelfile
+
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/model"
+)
+
+// routed is a MoE of gated experts without shared ones.
+func routed(experts, topK, inner int64) model.FFN {
+	return model.FFN{Gated: true, Experts: experts, TopK: topK, ExpertInner: inner}
+}
+
+// mixtral routes in every layer (arXiv:2401.04088).
+func mixtral(f *fields, m *model.Model) {
+	begin(f, m, false)
+	a := heads(f, m)
+	a.Window = f.countOr(0, "sliding_window")
+	fill(m, a, routed(f.size("num_local_experts"), f.size("num_experts_per_tok"), f.size("intermediate_size")))
+}
+
+// qwenMoE reads Qwen2-MoE and Qwen3-MoE. Layers in mlp_only_layers and off the
+// decoder_sparse_step are dense; only Qwen2 has a shared expert, with a gate.
+func qwenMoE(f *fields, m *model.Model) {
+	begin(f, m, false)
+	var a model.Attention
+	moe := routed(f.size("num_experts"), f.size("num_experts_per_tok"), f.size("moe_intermediate_size"))
+	if f.text("model_type", "") == "qwen2_moe" || m.Architecture == "Qwen2MoeForCausalLM" {
+		a = heads(f, m)
+		a.QKVBias = f.flag("qkv_bias", true)
+		moe.SharedInner, moe.SharedGate = f.size("shared_expert_intermediate_size"), true
+	} else {
+		a = qwen3Heads(f, m)
+	}
+	fill(m, a, moe)
+	qwenWindow(f, m)
+
+	step, dense := f.sizeOr(1, "decoder_sparse_step"), f.counts("mlp_only_layers")
+	inner := f.countOr(0, "intermediate_size") // stated even where no layer uses it
+	for i := range m.Layers {
+		if slices.Contains(dense, int64(i)) || (i+1)%int(step) != 0 {
+			m.Layers[i].FFN = model.FFN{Inner: inner, Gated: true}
+		}
+	}
+}
+
+// gptOSS alternates sliding and full layers, has biases everywhere and one
+// learned sink logit per head (arXiv:2508.10925 section 2).
+func gptOSS(f *fields, m *model.Model) {
+	begin(f, m, false)
+	a := heads(f, m)
+	a.QKVBias = f.flag("attention_bias", true)
+	a.OutBias = a.QKVBias
+	a.Sinks = a.Heads
+	moe := routed(f.size("num_local_experts"), f.size("num_experts_per_tok", "experts_per_token"), f.size("intermediate_size"))
+	moe.Bias, moe.RouterBias = true, true
+	fill(m, a, moe)
+	slide(f, m, f.size("sliding_window"), func(i int) bool { return i%2 == 0 })
+}
+
+// minimaxM2 norms queries and keys over all heads at once (qk_norm_type
+// per_layer) and selects experts with a bias.
+func minimaxM2(f *fields, m *model.Model) {
+	begin(f, m, false)
+	a := heads(f, m)
+	if f.flag("use_qk_norm", false) {
+		switch kind := f.text("qk_norm_type", ""); kind {
+		case "per_layer":
+			a.QKNorm = (a.Heads + a.KVHeads) * a.QKDim
+		default:
+			f.fail("qk_norm_type", "is %s, which is not understood; known is per_layer", show(kind))
+		}
+	}
+	moe := routed(f.size("num_local_experts"), f.size("num_experts_per_tok"), f.size("intermediate_size"))
+	moe.RouterBias = f.flag("use_routing_bias", false)
+	moe.SharedInner = f.countOr(0, "shared_intermediate_size")
+	allOnes(f, "attn_type_list", "layers other than full attention")
+	fill(m, a, moe)
+
+	modules, deep := f.countOr(0, "num_mtp_modules"), f.countOr(1, "mtp_transformer_layers")
+	if f.flag("use_mtp", false) && modules > 0 {
+		if deep != 1 {
+			f.fail("mtp_transformer_layers", "is %d; only modules of one layer are supported", deep)
+		}
+		addMTP(f, m, modules, "num_mtp_modules")
+	}
+}
+
+// allOnes requires every entry of a list to be 1, where the list is present.
+func allOnes(f *fields, key, why string) {
+	for _, n := range f.counts(key) {
+		if n != 1 {
+			f.fail(key, "holds %d: %s are not supported", n, why)
+		}
+	}
+}
+
+// addMTP adds n modules that repeat the last layer.
+func addMTP(f *fields, m *model.Model, n int64, key string) {
+	if n > maxLayers {
+		f.fail(key, "is %d; it must be at most %d", n, maxLayers)
+		return
+	}
+	for range n {
+		m.MTP = append(m.MTP, m.Layers[len(m.Layers)-1])
+	}
+}
+
+// glm4MoE has biases on q, k and v only, leading dense layers, sigmoid routing
+// with a selection bias (arXiv:2508.06471 section 2.1).
+func glm4MoE(f *fields, m *model.Model) {
+	begin(f, m, false)
+	a := heads(f, m)
+	a.QKVBias = f.flag("attention_bias", false)
+	if f.flag("use_qk_norm", false) {
+		a.QKNorm = 2 * a.QKDim
+	}
+	moe := routed(f.size("n_routed_experts"), f.size("num_experts_per_tok"), f.size("moe_intermediate_size"))
+	moe.SharedInner = f.countOr(0, "n_shared_experts") * moe.ExpertInner
+	moe.RouterBias = true
+	expertGroups(f, &moe)
+	fill(m, a, moe)
+	for i := range min(f.countOr(0, "first_k_dense_replace"), int64(len(m.Layers))) {
+		m.Layers[i].FFN = gated(f)
+	}
+	f.used["intermediate_size"] = true
+	addMTP(f, m, f.countOr(0, "num_nextn_predict_layers"), "num_nextn_predict_layers")
+	m.MTPOwnHead = len(m.MTP) > 0
+}
+
+// llama4: every interleave_moe_layer_step-th layer routes, beside a shared expert
+// of the same width; the others are dense and wider. Three layers of four attend
+// within chunks and rotate; the fourth sees everything without positions.
+func llama4(f *fields, m *model.Model) {
+	begin(f, m, false)
+	a := heads(f, m)
+	a.QKVBias = f.flag("attention_bias", false)
+	a.OutBias = a.QKVBias
+	f.flag("use_qk_norm", true) // a norm without weights
+	inner := f.size("intermediate_size")
+	moe := routed(f.size("num_local_experts"), f.size("num_experts_per_tok"), inner)
+	moe.SharedInner = inner
+	dense := model.FFN{Inner: f.size("intermediate_size_mlp"), Gated: true}
+	step, chunk := f.sizeOr(1, "interleave_moe_layer_step"), f.countOr(0, "attention_chunk_size")
+	every := f.sizeOr(4, "no_rope_layer_interval")
+	rotates, types, sparse := f.counts("no_rope_layers"), layerTypes(f, m, fullLayer, chunkedLayer), f.counts("moe_layers")
+	if len(rotates) > 0 && len(rotates) != len(m.Layers) {
+		f.fail("no_rope_layers", "has %d entries for %d layers; list every layer once", len(rotates), len(m.Layers))
+		return
+	}
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		l.Attention, l.FFN = a, dense
+		if f.has("moe_layers") && slices.Contains(sparse, int64(i)) || !f.has("moe_layers") && (i+1)%int(step) == 0 {
+			l.FFN = moe
+		}
+		l.Attention.NoRoPE = (i+1)%int(every) == 0
+		if len(rotates) > 0 {
+			l.Attention.NoRoPE = rotates[i] == 0
+		}
+		if types == nil && !l.Attention.NoRoPE || types != nil && types[i] == chunkedLayer {
+			l.Attention.Chunk = chunk
+		}
+	}
+}
