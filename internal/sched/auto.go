@@ -1,4 +1,72 @@
 package sched
 
-// automatic is the order of zb-1p and zb-2p for the times of s.
-func automatic(s *Spec) [][]item { return lists(s) }
+import (
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// strategy is one way for the greedy scheduler to break its choices; automatic
+// tries them all and keeps the shortest step.
+type strategy struct {
+	forwardFirst bool    // of a forward and a backward that are both ready
+	holdWarmup   bool    // no forward that would push the first backward back
+	fill         float64 // a W fills a gap of at least this share of its length
+	fillWorst    bool    // and any gap on the rank that has idled most so far
+}
+
+// strategies spans the choices of the heuristic of arXiv:2401.10241 section 3.1.
+var strategies = func() (all []strategy) {
+	for _, forward := range []bool{false, true} {
+		for _, hold := range []bool{false, true} {
+			for _, fill := range []float64{1, 0.5, 0} {
+				for _, worst := range []bool{false, true} {
+					if fill > 0 || !worst {
+						all = append(all, strategy{forward, hold, fill, worst})
+					}
+				}
+			}
+		}
+	}
+	return all
+}()
+
+// automatic is the order of zb-1p and zb-2p: under a limit of p or 2p
+// micro-batches per rank it fills the bubbles that the times of s leave, by a
+// greedy run for every strategy. ZB-H1 or ZB-H2, which keep the same limit, are
+// candidates too, so it is never slower than them.
+func automatic(s *Spec) [][]item {
+	g := newGreedy(s)
+	best, bestStep := -1, unit.Seconds(math.Inf(1))
+	optimal := LowerBound(s) * (1 + 3*roundingSlack)
+	for i, st := range strategies {
+		if bestStep <= optimal {
+			break
+		}
+		if g.run(st, nil); g.step() < bestStep {
+			best, bestStep = i, g.step()
+		}
+	}
+	hand := *s
+	hand.Kind = ZBH1
+	if s.Kind == ZB2P {
+		hand.Kind = ZBH2
+	}
+	if step, err := Makespan(&hand); err == nil && step <= bestStep {
+		return lists(&hand)
+	}
+	order := make([][]item, s.Stages)
+	for r := range order {
+		order[r] = make([]item, 0, 3*s.MicroBatches)
+	}
+	g.run(strategies[best], order)
+	return order
+}
+
+// limit is how many micro-batches a rank of an automatic kind may hold.
+func (k Kind) limit(stages int) int {
+	if k == ZB2P {
+		return 2 * stages
+	}
+	return stages
+}
