@@ -52,7 +52,11 @@ func clusterSpec(spec string) (*hw.Cluster, error) {
 	}
 	c := defaultCluster(device, n)
 	c.Name = spec
-	return c, c.Validate()
+	spread(c)
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // isCount tells whether s looks like a whole number, negative ones included, so
@@ -80,6 +84,24 @@ func clusterForm(spec, word string, cut int) error {
 // defaultCluster is n devices in their default nodes.
 func defaultCluster(d *hw.Device, n int64) *hw.Cluster {
 	return &hw.Cluster{Device: d, GPUs: n, Node: d.DefaultNode, Fabric: d.DefaultFabric}
+}
+
+// spread lays GPUs that do not fill whole rack-scale domains evenly on the
+// fewest of them: 256 GPUs of 72-GPU domains become 64 in each of 4, as the
+// published GB200 runs do. Nodes of eight are left alone, since a job that
+// leaves GPUs of a server idle is more likely a mistake. What was done is said
+// in the cluster's notes.
+func spread(c *hw.Cluster) {
+	domain := c.Node.GPUs
+	if domain <= 8 || c.GPUs <= domain || c.GPUs%domain == 0 {
+		return
+	}
+	domains := (c.GPUs + domain - 1) / domain
+	if c.GPUs%domains != 0 {
+		return
+	}
+	c.Node.GPUs = c.GPUs / domains
+	c.Notes = fmt.Sprintf("%d GPUs lie evenly on %d domains of %d, %d in each", c.GPUs, domains, domain, c.Node.GPUs)
 }
 
 // clusterFile reads a user's cluster file.

@@ -32,12 +32,10 @@ func readCluster(file string, data []byte) (*hw.Cluster, error) {
 	return c, nil
 }
 
-// checkCluster holds a described cluster against the rules of clusters and
-// against its own peaks.
+// checkCluster holds a described cluster against its own peaks and against the
+// rules of clusters.
 func checkCluster(c *hw.Cluster) error {
-	d := c.Device.Clone()
-	d.DefaultNode.NIC = c.Node.NIC
-	if err := checkRates(d); err != nil {
+	if err := checkRates(c.Device); err != nil {
 		return err
 	}
 	if c.GPUs > c.Node.GPUs && c.Node.NIC.Known() && !c.Node.NICLatency.Known() {
@@ -73,6 +71,8 @@ func decodeCluster(f *fields) *hw.Cluster {
 		c.GPUMTBF = unit.Seconds(hours * 3600)
 	}
 	c.PowerPerGPU, _ = f.number("power_w_per_gpu")
+	// What the device reached on its NIC and links now refers to this node.
+	d.DefaultNode, d.DefaultFabric = c.Node, c.Fabric
 	return c
 }
 

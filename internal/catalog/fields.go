@@ -1,8 +1,10 @@
 package catalog
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"slices"
 	"strconv"
@@ -31,12 +33,15 @@ func parseFields(file string, data []byte) (*fields, error) {
 	if len(data) > maxFileBytes {
 		return nil, fmt.Errorf("%s: more than %d bytes: a machine file takes a few kB", file, maxFileBytes)
 	}
-	var doc yaml.Node
-	if err := yaml.Unmarshal(data, &doc); err != nil {
+	var doc, more yaml.Node
+	in := yaml.NewDecoder(bytes.NewReader(data))
+	if err := in.Decode(&doc); errors.Is(err, io.EOF) || err == nil && len(doc.Content) != 1 {
+		return nil, fmt.Errorf("%s: empty file: give at least device and gpus", file)
+	} else if err != nil {
 		return nil, fmt.Errorf("%s: %s", file, oneLine(err))
 	}
-	if len(doc.Content) != 1 {
-		return nil, fmt.Errorf("%s: empty file: give at least device and gpus", file)
+	if err := in.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: holds more than one document: give one", file)
 	}
 	f := &fields{file: file, err: new(error)}
 	f.load(doc.Content[0])

@@ -73,7 +73,7 @@ func achievedQuantities(a *hw.Achieved) []quantity {
 // figures reads the quantities that a block gives and leaves the others alone.
 func (f *fields) figures(qs []quantity, inherit origin) {
 	for _, q := range qs {
-		if f.has(q.key) {
+		if f.take(q.key) != nil {
 			*q.to = f.figure(q.key, q.scale, inherit)
 		}
 	}

@@ -7,24 +7,31 @@ import (
 	"strings"
 )
 
-// nearestCount is how many names a miss suggests.
-const nearestCount = 3
+// nearestCount is how many names a miss suggests; a name longer than
+// nearestLength is no misspelling of anything.
+const (
+	nearestCount  = 3
+	nearestLength = 64
+)
 
-// nearest returns the names closest to name, the best first, at most three: by
-// edit distance over the letters of the shorter of the two when one starts the
-// other, so that "h1" finds h100. Names more than half of name's length away
-// are no suggestion.
+// nearest returns the names closest to name, the best first, at most three, by
+// edit distance in any case. A name that contains the one sought counts as one
+// edit away, so that "h1" finds h100; names more than half of name's length
+// away are no suggestion.
 func nearest(name string, names []string) []string {
 	type scored struct {
 		name     string
 		distance int
+	}
+	if name == "" || len(name) > nearestLength {
+		return nil
 	}
 	name = strings.ToLower(name)
 	var close []scored
 	for _, n := range names {
 		l := strings.ToLower(n)
 		d := editDistance(name, l)
-		if name != "" && (strings.HasPrefix(l, name) || strings.Contains(l, name) && len(name) > 2) {
+		if strings.HasPrefix(l, name) || strings.Contains(l, name) && len(name) > 2 {
 			d = min(d, 1)
 		}
 		if d <= max(2, len(name)/2) {

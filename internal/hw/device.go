@@ -151,7 +151,8 @@ func (d *Device) MatrixRate(f unit.Format) Figure {
 	}
 }
 
-// Clone is a deep copy: a figure of the copy can be changed without touching d.
+// Clone is a copy whose figures can be changed without touching d; it shares
+// only the kernel constants, which nobody changes.
 func (d *Device) Clone() *Device {
 	c := *d
 	c.Aliases = slices.Clone(d.Aliases)
