@@ -13,12 +13,21 @@ import (
 	"os"
 	"os/signal"
 	"syscall"
+
+	"github.com/ridgeline/ridgeline/internal/report"
 )
 
 // Env is where a command reads and writes.
 type Env struct {
 	Stdin          io.Reader
 	Stdout, Stderr io.Writer
+}
+
+// print draws a page of text on stdout.
+func (env *Env) print(draw func(p *report.Page)) error {
+	p := report.NewPage(env.Stdout)
+	draw(p)
+	return p.Flush()
 }
 
 // Run executes one command line, without the program's name, and returns the

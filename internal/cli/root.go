@@ -12,6 +12,9 @@ const (
 
 // commands lists every subcommand in the order of the root's help.
 var commands = []func(*Env) *cobra.Command{
+	newModelsCommand,
+	newGPUsCommand,
+	newClustersCommand,
 	newVersionCommand,
 	newCompletionCommand,
 }

@@ -4,6 +4,8 @@ import (
 	"math"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // eighths are the partial blocks of a bar's end.
@@ -41,7 +43,7 @@ func (p *Page) Bars(whole float64, qs []Quantity) {
 	}
 	room := max(p.Width-name-text-len(gap)*3-len("100.0 %"), minLast)
 	for _, q := range qs {
-		line := pad(q.Name, name, false) + gap + pad(q.Text, text, true) + gap + pad(Percent(q.Value/whole), 7, true) + gap + Bar(q.Value/whole, room)
+		line := pad(q.Name, name, false) + gap + pad(q.Text, text, true) + gap + pad(unit.FormatPercent(q.Value/whole), 7, true) + gap + Bar(q.Value/whole, room)
 		p.Line("%s", strings.TrimRight(line, " "))
 	}
 }

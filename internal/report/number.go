@@ -2,17 +2,9 @@ package report
 
 import (
 	"fmt"
-	"math"
 	"strconv"
+	"strings"
 )
-
-// Percent prints a fraction with one decimal: 0.0834 is "8.3 %".
-func Percent(fraction float64) string {
-	if math.IsNaN(fraction) || math.IsInf(fraction, 0) {
-		return "-"
-	}
-	return strconv.FormatFloat(100*fraction, 'f', 1, 64) + " %"
-}
 
 // Grouped prints an exact count with commas: 671,026,404,352.
 func Grouped(n int64) string {
@@ -28,10 +20,14 @@ func Grouped(n int64) string {
 	return sign + out
 }
 
-// Plural prints a count with its noun, which takes an s unless n is one.
+// Plural prints a count with its noun, which takes an s, or es after ch, unless
+// n is one.
 func Plural(n int64, noun string) string {
-	if n == 1 {
+	switch {
+	case n == 1:
 		return "1 " + noun
+	case strings.HasSuffix(noun, "ch"):
+		noun += "e"
 	}
 	return fmt.Sprintf("%d %ss", n, noun)
 }

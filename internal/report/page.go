@@ -66,12 +66,18 @@ func (p *Page) Text(indent int, format string, args ...any) {
 	}
 }
 
-// wrap splits s at spaces into lines of at most width columns; a longer word
-// keeps a line of its own.
+// wrap splits s at spaces into lines of at most width columns; a word that is
+// longer, such as a path, is broken after a slash, or anywhere.
 func wrap(s string, width int) []string {
 	var lines []string
 	line, used := "", 0
-	for _, word := range strings.Fields(s) {
+	words := strings.Fields(s)
+	for i := 0; i < len(words); i++ {
+		word := words[i]
+		if head, tail := breakWord(word, width); tail != "" {
+			word = head
+			words[i], i = tail, i-1
+		}
 		n := utf8.RuneCountInString(word)
 		if line != "" && used+1+n > width {
 			lines, line, used = append(lines, line), "", 0
@@ -82,4 +88,21 @@ func wrap(s string, width int) []string {
 		line, used = line+word, used+n
 	}
 	return append(lines, line)
+}
+
+// breakWord cuts a word after width columns or, where there is one in the latter
+// half, after the last slash before; tail is empty where the word fits.
+func breakWord(word string, width int) (head, tail string) {
+	r := []rune(word)
+	if len(r) <= width {
+		return word, ""
+	}
+	cut := max(width, 1)
+	for i := width; i > width/2; i-- {
+		if r[i-1] == '/' {
+			cut = i
+			break
+		}
+	}
+	return string(r[:cut]), string(r[cut:])
 }

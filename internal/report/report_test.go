@@ -86,9 +86,6 @@ func TestNumbers(t *testing.T) {
 			t.Errorf("Grouped(%d) = %q, want %q", n, got, want)
 		}
 	}
-	if got := Percent(0.0834) + " " + Percent(math.NaN()) + " " + Percent(math.Inf(1)); got != "8.3 % - -" {
-		t.Errorf("Percent gives %q", got)
-	}
 	if got := Plural(1, "stage") + ", " + Plural(2, "stage"); got != "1 stage, 2 stages" {
 		t.Errorf("Plural gives %q", got)
 	}
@@ -98,6 +95,18 @@ func TestTextWrapsWithHangingIndent(t *testing.T) {
 	got := page(t, 24, func(p *Page) { p.Text(2, "note: a page %d columns wide", 24) })
 	if want := "note: a page 24\n  columns wide\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestWrapBreaksLongWords(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"see owner/repository:src/some/file.json", "see|owner/repository:src/|some/file.json"},
+		{"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa b", "aaaaaaaaaaaaaaaaaaaaaaaa|aaaaaaa b"},
+		{"", ""},
+	} {
+		if got := strings.Join(wrap(c.text, 24), "|"); got != c.want {
+			t.Errorf("wrap(%q) = %q, want %q", c.text, got, c.want)
+		}
 	}
 }
 

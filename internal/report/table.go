@@ -58,7 +58,7 @@ func (p *Page) row(columns []Column, widths []int, cells []string) {
 		before += widths[i] + len(gap)
 	}
 	if columns[last].Right {
-		p.Line("%s%s", b.String(), pad(cells[last], widths[last], true))
+		p.Line("%s", strings.TrimRight(b.String()+pad(cells[last], widths[last], true), " "))
 		return
 	}
 	for i, line := range wrap(cells[last], max(p.Width-before, minLast)) {
