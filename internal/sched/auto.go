@@ -35,6 +35,18 @@ var strategies = func() (all []strategy) {
 // micro-batches per rank it fills the bubbles that the times of s leave, by a
 // greedy run for every strategy. ZB-H1 or ZB-H2, which keep the same limit, are
 // candidates too, so it is never slower than them.
+//
+//	0 F0--F1--F2--.........B0--W0--F3--B1--W1--F4--B2--W2--F5--B3--W3---B4--W4--B5--W5--
+//	1 ....F0--F1--....B0---F2--B1--W0--F3--B2--W1--F4--B3--W2--F5--B4---W3--B5--W4--W5--
+//	2 ........F0--B0--F1---B1--F2--B2--W0--F3--B3--W1--F4--B4--W2--F5---B5--W3--W4--W5--
+//	  0                                                                             20 s
+//	F forward  B backward  W weight gradient  . idle  number: micro-batch
+//
+//	0 F0--F1--F2--F3--F4---B0--W0--F5--B1--W1--B2--W2--B3--W3--B4--W4---B5--W5--........
+//	1 ....F0--F1--F2--B0---F3--B1--F4--B2--W0--F5--B3--W1--B4--W2--B5---W3--W4--W5--....
+//	2 ........F0--B0--F1---B1--F2--B2--F3--B3--F4--B4--W0--F5--B5--W1---W2--W3--W4--W5--
+//	  0                                                                             20 s
+//	F forward  B backward  W weight gradient  . idle  number: micro-batch
 func automatic(s *Spec) [][]item {
 	g := newGreedy(s)
 	best, bestStep := -1, unit.Seconds(math.Inf(1))

@@ -27,32 +27,44 @@ func (s *Spec) path(i, j int, split bool) unit.Seconds {
 func interleavedBound(s *Spec) unit.Seconds {
 	var bound, head, tail unit.Seconds
 	p, m, v, t := s.Stages, s.MicroBatches, s.VPP, &s.Times
+	top := (v - 1) * p                            // chunk of the rank's first backward and last forward
+	down := s.path(0, top, false)                 // first forward to the first backward
+	up := s.path(top, 0, false) + t.B[0] + t.W[0] // last forward to the end of the last backward
 	for r := range p {
 		warm := min(2*(p-r-1)+(v-1)*p, m*v)
 		before := min(warm+1, m*v) // forwards before the first backward, backwards after the last forward
-		var work, fb, bb unit.Seconds
-		for l := range v {
-			c := l*p + r
-			full := t.B[c] + t.W[c]
-			work += unit.Seconds(m) * (t.F[c] + full)
-			fb += unit.Seconds(countLocal(before, p, v, l)) * t.F[c]
-			bb += unit.Seconds(m-countLocal(m*v-before, p, v, v-1-l)) * full
-		}
-		top := (v-1)*p + r // chunk of the rank's first backward and last forward
-		down := s.path(r, top, false)
-		up := s.path(top, r, false) + t.B[r] + t.W[r] // last forward to the end of the rank's last backward
+		work, fb, bb := s.localWork(r, before)
 		f := t.F[top]
 		x := max(max(down, fb)+bb, fb-f+up)
 		if before < m*v {
 			x = max(down, fb) + (work - fb - f - bb) + max(up, f+bb)
 		}
 		bound = max(bound, head+x+tail)
-		if r+1 < p {
-			head += t.F[r] + s.comm(r)
-			tail += t.B[r] + t.W[r] + s.comm(r)
+		if r+1 == p {
+			break
 		}
+		d, back := s.comm(r), t.B[r]+t.W[r]
+		head += t.F[r] + d
+		tail += back + d
+		down -= t.F[r] + d + t.B[top+1] + t.W[top+1] + s.comm(top)
+		up -= f + s.comm(top) + back + d
+		top++
 	}
 	return bound
+}
+
+// localWork is, for one rank of the interleaved order, all its work, that of its
+// first n forwards, and that of its last n backwards.
+func (s *Spec) localWork(rank, n int) (work, forwards, backwards unit.Seconds) {
+	p, m, v, t := s.Stages, s.MicroBatches, s.VPP, &s.Times
+	for l := range v {
+		c := l*p + rank
+		full := t.B[c] + t.W[c]
+		work += unit.Seconds(m) * (t.F[c] + full)
+		forwards += unit.Seconds(countLocal(n, p, v, l)) * t.F[c]
+		backwards += unit.Seconds(m-countLocal(m*v-n, p, v, v-1-l)) * full
+	}
+	return work, forwards, backwards
 }
 
 // countLocal is how many of the first k passes of the interleaved order are of

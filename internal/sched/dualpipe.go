@@ -92,6 +92,14 @@ func (d *dual) run(half, rank, main int) []item {
 // dualpipe feeds half of the micro-batches from each end (arXiv:2412.19437
 // section 3.2.1). Micro-batches 0..m/2-1 enter at rank 0 and use chunk 0 of the
 // ranks, the others enter at the last rank and use chunk 1.
+//
+//	0 F0-F1-F2-f4--b4-w4-f5-F3b5------...f6B0-----b6----....f7B1-----b7----B2--W2-B3-W3-
+//	1 ...F0-f4-F1--f5-F2-b4----f6B0------F3b5-----f7B1------b6----B2----...b7--B3-w7-W3-
+//	2 ...f4-F0-f5--F1-f6-B0----F2b4------f7B1-----F3b5------B2----b6----...B3--b7-W3-w7-
+//	3 f4-f5-f6-F0--B0-W0-F1-f7B1------...F2b4-----B2----....F3b5-----B3----b6--w6-b7-w7-
+//	  0                                                                             26 s
+//	F forward  B backward  W weight gradient  X overlapped F and B  . idle
+//	number: micro-batch  small: rank's further chunks
 func dualpipe(to []item, p, m, rank int) []item {
 	d := dual{to: to, local: [2]uint8{0, 1}, base: [2]int32{0, int32(m / 2)}}
 	outer := rank
@@ -105,6 +113,12 @@ func dualpipe(to []item, p, m, rank int) []item {
 // dualpipeV folds DualPipe in the middle: half the ranks, one copy of the
 // parameters, chunk 0 going down and chunk 1 coming back up ("cut-in-half"
 // schedule of the DualPipe repository).
+//
+//	0 F0-F1F2-f0b0-w0f1-F3b1----..f2B0----F4b2----f3B1---b3---...f4B2----b4---B3W3-B4W4-
+//	1 ...F0f0-F1f1-F2b0----f2B0---F3b1----f3B1----F4b2---f4B2----b3---B3---...b4B4-w4W4-
+//	  0                                                                             16 s
+//	F forward  B backward  W weight gradient  X overlapped F and B  . idle
+//	number: micro-batch  small: rank's further chunks
 func dualpipeV(to []item, p, m, rank int) []item {
 	d := dual{to: to, local: [2]uint8{0, 1}}
 	return d.run(p, rank, m-2*p)

@@ -57,9 +57,9 @@ func (m *simulator) price(s *Spec) error {
 			t[doGate] = slotTime{back, 0, int32(r)}
 			if pairs {
 				both := s.pair(c, k.ChunkAt(r, 1-l, s.Stages))
-				if !(both >= 0 && both <= math.MaxFloat64) {
-					return fmt.Errorf("overlapped pass of chunks %d and %d takes %g s: give a finite time of at least 0",
-						c, k.ChunkAt(r, 1-l, s.Stages), float64(both))
+				if !(both >= 0 && both <= maxSeconds) {
+					return fmt.Errorf("overlapped pass of chunks %d and %d takes %g s: give a time from 0 to %g s",
+						c, k.ChunkAt(r, 1-l, s.Stages), float64(both), float64(maxSeconds))
 				}
 				t[doPair] = slotTime{in, both, int32(r)}
 			}

@@ -44,6 +44,9 @@ const PublishedWeightShare = 0.4
 // maxPasses bounds a layout, so that an absurd size is an error and no crash.
 const maxPasses = 1 << 23
 
+// maxSeconds bounds one time, so that sums of maxPasses of them stay finite.
+const maxSeconds unit.Seconds = 1e12
+
 // Uniform is a pipeline of equal stages: f, b, w per stage and micro-batch,
 // split over the chunks of a rank, comm per boundary crossing and fb per
 // overlapped pair of whole stages (0: f + b + w).
@@ -133,8 +136,8 @@ func checkTimes(what string, t []unit.Seconds, n int) error {
 		return fmt.Errorf("%d %s times: this schedule needs %d", len(t), what, n)
 	}
 	for i, x := range t {
-		if !(x >= 0 && x <= math.MaxFloat64) {
-			return fmt.Errorf("%s time of chunk %d is %g s: give a finite time of at least 0", what, i, float64(x))
+		if !(x >= 0 && x <= maxSeconds) {
+			return fmt.Errorf("%s time of chunk %d is %g s: give a time from 0 to %g s", what, i, float64(x), float64(maxSeconds))
 		}
 	}
 	return nil

@@ -6,6 +6,13 @@ package sched
 // alternates until the backward of chunk 1 returns, and puts off the weight
 // gradients of the last backwards. With fewer than 2p - 1 micro-batches the
 // order is that of 2p - 1 without the missing ones.
+//
+//	0 F0F1F2F3-F4f0b0w0f1b1-w1f2b2w2F5B0-W0f3b3w3B1W1f4-b4w4B2W2f5b5-w5B3W3B4W4B5-W5....
+//	1 ..F0F1F2-f0F3f1b0w0f2-b1w1F4B0W0f3-b2w2F5B1W1f4b3-w3B2W2f5b4w4-B3b5B4W3B5W4-w5W5..
+//	2 ....F0f0-F1f1F2f2b0w0-F3B0W0f3b1w1-F4B1W1f4b2w2F5-B2W2f5b3w3B3-b4B4b5B5W3w4-w5W4W5
+//	  0                                                                             19 s
+//	F forward  B backward  W weight gradient  . idle  number: micro-batch
+//	small: rank's further chunks
 func zbv(to []item, p, m, rank int) []item {
 	n := max(m, 2*p-1)
 	var f, b, w [2]int // next micro-batch of each chunk
