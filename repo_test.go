@@ -27,15 +27,16 @@ var layers = []layer{
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
 	{"hw", "unit", "machines, whatever runs on them"},
 	{"modelfile", "unit model", "readers build models and know no catalogue"},
-	{"catalog", "unit model hw modelfile", "facts with sources: data may not depend on what is computed from it"},
+	{"catalog", "unit model hw", "facts with sources: data may not depend on what is computed from it"},
 	{"plan", "unit sched model", "what is legal is decided before anything is counted or priced"},
 	{"work", "unit sched model plan", "operations and tensors of a rank, exact: no rates, no seconds"},
 	{"mem", "unit sched model plan work", "bytes, exact: memory must not depend on how fast a machine is"},
 	{"cost", "unit hw work", "the only place where work becomes seconds; it prices operations, not plans"},
+	{"calib", "unit hw catalog work cost", "fits machine constants; no model and no plan may leak into them"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
-	{"report", "unit sched model hw plan work mem cost train search", "decides how an answer looks, never what it is"},
-	{"cli", "unit sched model hw modelfile catalog plan work mem cost train search report", "arguments in, exit code out"},
+	{"report", "unit sched model hw catalog plan work mem cost train search", "decides how an answer looks, never what it is"},
+	{"cli", "unit sched model hw modelfile catalog plan work mem cost calib train search report", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

@@ -12,6 +12,7 @@ const (
 
 // commands lists every subcommand in the order of the root's help.
 var commands = []func(*Env) *cobra.Command{
+	newScheduleCommand,
 	newModelsCommand,
 	newGPUsCommand,
 	newClustersCommand,
