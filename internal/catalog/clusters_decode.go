@@ -106,6 +106,7 @@ func inlineDevice(b *fields, own origin) *hw.Device {
 		}
 	}
 	d.SMs = b.count("sm_count", 0, 1<<16)
+	d.Kernels = Kernels(d.Arch)
 	if ghz, ok := b.number("boost_ghz"); ok {
 		d.BoostHz = ghz * giga
 	}

@@ -42,6 +42,7 @@ func decodeDevice(f *fields) *hw.Device {
 		d.Aliases = append(d.Aliases, n.Value)
 	}
 	d.SMs = f.count("sm_count", 0, 1<<16)
+	d.Kernels = Kernels(d.Arch)
 	if ghz, ok := f.number("boost_ghz"); ok {
 		d.BoostHz = ghz * giga
 	}

@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"math"
+
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
@@ -82,20 +84,51 @@ func (m *Machine) consider(c *work.Comm, a *alternatives) {
 	}
 }
 
-// transfer prices bytes on both links, the hops' latency apart.
-func (m *Machine) transfer(name string, scaleUpBytes, networkBytes, latency float64) Transfer {
-	su, net := over(scaleUpBytes, m.scaleUp), over(networkBytes, m.nic)
+// legs is one algorithm before pricing: bytes one rank sends over each link,
+// and what the links do not explain.
+type legs struct {
+	name             string
+	scaleUp, network float64 // bytes
+	own              float64 // bytes of the rank's own part that are copied besides
+	latency          float64 // seconds of a small message
+	rate             float64 // bytes/s on the scale-up link; 0 = the machine's
+	uplink           bool    // network bytes cross the leaf switches' uplinks
+}
+
+// transfer prices the legs. Both links work at once in pipelines of chunks:
+//
+//	floor    = max(busy times)
+//	estimate = latency + own copy + max(busy times) + 2 sqrt(chunk max(busy times))
+//	upper    = estimate with the smaller busy time not hidden, all at pessimistic rates
+func (m *Machine) transfer(l legs) Transfer {
+	if l.rate == 0 {
+		l.rate = m.scaleUp
+	}
+	nic := m.nic
+	if l.uplink {
+		nic = m.uplink
+	}
+	su, net := over(l.scaleUp, l.rate), over(l.network, nic)
+	busy, small := max(su, net), min(su, net)
+	chunk := float64(m.links.Chunk)
+	if net > su {
+		chunk = max(chunk, m.nicLat)
+	}
+	est := l.latency + busy + 2*math.Sqrt(chunk*busy) + over(l.own*m.links.Own, l.rate)
 	t := Transfer{
-		ScaleUpBytes: unit.Bytes(scaleUpBytes), NetworkBytes: unit.Bytes(networkBytes),
-		ScaleUp: unit.Seconds(su), Network: unit.Seconds(net), Latency: unit.Seconds(latency),
-		Floor: unit.Seconds(max(su, net)), Estimate: unit.Seconds(max(su, net) + latency),
-		Upper:     unit.Seconds((su+net)/pessimism + latency),
-		Algorithm: name, Link: ScaleUp,
+		ScaleUpBytes: unit.Bytes(l.scaleUp), NetworkBytes: unit.Bytes(l.network),
+		ScaleUp: unit.Seconds(su), Network: unit.Seconds(net), Latency: unit.Seconds(l.latency),
+		Floor: unit.Seconds(busy), Estimate: unit.Seconds(est),
+		Upper:     unit.Seconds(est + small + (1/pessimism-1)*(busy+small)),
+		Algorithm: l.name, Link: ScaleUp,
+	}
+	if m.uplink < m.nic && !l.uplink { // rails may still share uplinks in a large fabric
+		t.Upper += unit.Seconds(over(l.network, m.uplink) - net)
 	}
 	if net > su {
 		t.Link = Network
 	}
-	if latency > max(su, net) {
+	if l.latency > busy {
 		t.Link = Latency
 	}
 	return t

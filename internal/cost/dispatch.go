@@ -15,11 +15,10 @@ func (m *Machine) dispatch(p placement, c *work.Comm, a *alternatives) {
 	// Of the distinct nodes one in `nodes` is the token's own, as is one GPU.
 	remote := nodes * float64(p.nodes-1) / float64(p.nodes)
 	local := gpus * float64(p.n-1) / float64(p.n)
-	lat := collectiveFloor
-	if p.nodes > 1 {
-		lat += m.nicLat + networkHop
-	}
-	a.add(m.transfer("dispatch", b*local, b*remote, lat))
+	a.add(m.transfer(legs{
+		name: "dispatch", scaleUp: b * local, network: b * remote,
+		latency: m.exchangeLatency(p), uplink: !m.rails,
+	}))
 }
 
 // reach is the expected number of distinct nodes and GPUs that hold a token's

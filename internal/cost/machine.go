@@ -41,10 +41,16 @@ type Machine struct {
 	attBwd   float64                  // FLOP/s
 	hbm      float64                  // bytes/s
 	scaleUp  float64                  // bytes/s per GPU and direction
-	reduce   float64                  // bytes/s, busbw of an in-switch all-reduce; 0 = no such switch
+	reduce   float64                  // bytes/s of the tensor in an in-switch all-reduce (algbw); 0 = no such switch
 	nic      float64                  // bytes/s per GPU and direction; 0 on one node
+	uplink   float64                  // bytes/s of a NIC's share of its leaf's uplinks
+	rails    bool                     // rank i of a node talks to rank i of others below one leaf
 	nicLat   float64                  // seconds one way
 	nodeGPUs int64
+	sms      float64
+	gemm     [unit.NumFormats]gemmRates
+	att, mla attentionRates
+	links    hw.Links
 
 	assumptions []string
 }

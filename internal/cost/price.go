@@ -22,40 +22,35 @@ func (m *Machine) Op(op *work.Op) Price {
 	case work.Attention:
 		return m.attention(op).times(n)
 	case work.Elementwise:
-		return m.kernel(0, float64(op.Bytes), 1).times(n)
+		return m.stream(op).times(n)
 	case work.GEMM, work.Grouped:
 		return m.product(op).times(n)
 	}
 	return Price{}
 }
 
-func (m *Machine) product(op *work.Op) Price {
-	return m.kernel(over(float64(op.FLOPs), m.matrix[op.Format]), float64(op.Bytes), 1)
+// stream prices a memory-bound pass.
+func (m *Machine) stream(op *work.Op) Price {
+	return m.price(0, 0, float64(op.Bytes), 0, over(float64(op.Bytes), m.hbm), 0, launch)
 }
 
-func (m *Machine) attention(op *work.Op) Price {
-	rate := m.attFwd
-	if op.Backward {
-		rate = m.attBwd
-	}
-	return m.kernel(over(float64(op.FLOPs), rate), float64(op.Bytes), 1)
-}
-
-// kernel prices compute seconds at the achieved rate and bytes of HBM traffic;
-// efficiency divides the compute time of the estimate.
-func (m *Machine) kernel(compute, bytes, efficiency float64) Price {
-	hbm := over(bytes, m.hbm)
-	p := Price{Compute: unit.Seconds(compute), HBM: unit.Seconds(hbm), Bound: Compute}
-	est := max(compute/efficiency, hbm) + launch
-	if hbm > compute/efficiency {
+// price joins a kernel's own compute and memory times (seconds, at the
+// efficiency its shape allows) with the two ceilings of the device.
+// overlap is the part of the smaller time that is not hidden.
+func (m *Machine) price(flops, rate, bytes, compute, memory, overlap, launch float64) Price {
+	c, h := over(flops, rate), over(bytes, m.hbm)
+	p := Price{Compute: unit.Seconds(c), HBM: unit.Seconds(h), Bound: Compute}
+	busy := max(compute, memory)
+	if memory > compute {
 		p.Bound = HBM
 	}
-	if launch > max(compute/efficiency, hbm) {
+	if launch > busy {
 		p.Bound = Latency
 	}
-	p.Floor = unit.Seconds(max(compute, hbm))
-	p.Estimate = unit.Seconds(est)
-	p.Upper = unit.Seconds(compute/(efficiency*pessimism) + hbm/pessimism + launch)
+	floor := max(c, h)
+	est := max(floor, busy+overlap*min(compute, memory)+launch)
+	p.Floor, p.Estimate = unit.Seconds(floor), unit.Seconds(est)
+	p.Upper = unit.Seconds(max(est, (compute+memory)/pessimism+launch))
 	return p
 }
 

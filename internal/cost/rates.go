@@ -2,6 +2,7 @@ package cost
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -32,7 +33,13 @@ const (
 	// usualBackward is attention's backward over its forward rate: 1000 of 1460
 	// TFLOP/s on the B200 (deepseek-ai/FlashMLA:README.md).
 	usualBackward = 0.68
+	// usualNICLatency is 64 bytes over InfiniBand across leaf and spine, one way,
+	// arXiv:2505.09343 section 2.
+	usualNICLatency = 3.7e-6
 )
+
+// usualLinks stand in where no constants are known.
+var usualLinks = hw.Links{Start: 5e-6, Hop: 0.8e-6, Pair: 6.5e-6, Chunk: 2e-6, Own: 0.3}
 
 // resolve fills the machine's rates from the device and the node.
 func (m *Machine) resolve() error {
@@ -41,22 +48,25 @@ func (m *Machine) resolve() error {
 	if m.matrix[unit.BF16] == 0 && m.matrix[unit.FP16] == 0 {
 		return fmt.Errorf("device %s has neither a BF16 nor an FP16 matrix rate: set peak figures in its catalogue entry", d.Name)
 	}
-	m.resolveAttention(d)
 	var err error
 	if m.hbm, err = m.rate("HBM", d.Achieved.HBM, d.Peak.HBM, usualHBM); err != nil {
 		return err
 	}
+	k := m.resolveKernels(d)
 	if m.cluster.Node.GPUs > 1 && m.cluster.GPUs > 1 {
 		if m.scaleUp, err = m.rate("scale-up link", d.Achieved.ScaleUp, d.Peak.ScaleUp, usualScaleUp); err != nil {
 			return err
 		}
 		if d.Achieved.ScaleUpReduce.Known() && !m.options.UsePeak {
-			m.reduce = d.Achieved.ScaleUpReduce.Value
+			// busbw of n ranks is 2(n-1)/n times the tensor's rate (nccl-tests)
+			n := float64(max(d.DefaultNode.GPUs, 2))
+			m.reduce = d.Achieved.ScaleUpReduce.Value * n / (2 * (n - 1))
 		}
 	}
 	if m.cluster.Nodes() > 1 {
 		m.resolveNIC(d)
 	}
+	m.resolveLinks(d, k)
 	return nil
 }
 
@@ -108,26 +118,6 @@ func (m *Machine) standIn(f, g unit.Format) {
 	}
 }
 
-func (m *Machine) resolveAttention(d *hw.Device) {
-	half := max(m.matrix[unit.BF16], m.matrix[unit.FP16])
-	switch {
-	case m.options.UsePeak:
-		m.attFwd, m.attBwd = half, half
-		return
-	case d.Achieved.AttentionFwd.Known():
-		m.attFwd = d.Achieved.AttentionFwd.Value
-	default:
-		m.attFwd = half * usualAttention
-		m.assume("attention forward of %s: not measured, %.2f of its GEMM rate assumed", d.Name, usualAttention)
-	}
-	if d.Achieved.AttentionBwd.Known() {
-		m.attBwd = d.Achieved.AttentionBwd.Value
-	} else {
-		m.attBwd = m.attFwd * usualBackward
-		m.assume("attention backward of %s: not measured, %.2f of its forward rate assumed", d.Name, usualBackward)
-	}
-}
-
 // resolveNIC scales the node's nominal rate by what the device's usual NIC
 // reached, so that another NIC in a cluster file keeps its own nominal rate.
 func (m *Machine) resolveNIC(d *hw.Device) {
@@ -143,8 +133,41 @@ func (m *Machine) resolveNIC(d *hw.Device) {
 		m.nic *= usualNIC
 		m.assume("network of %s: not measured, %.2f of the NIC's nominal rate assumed", m.cluster.Name, usualNIC)
 	}
+	if m.nicLat == 0 {
+		m.nicLat = usualNICLatency
+		m.assume("fabric latency of %s: not measured, %.1f us assumed", m.cluster.Name, 1e6*usualNICLatency)
+	}
+	m.rails = m.cluster.Fabric.Rails
+	m.uplink = m.nic / m.cluster.Fabric.Oversubscription
+}
+
+// resolveLinks takes the generation's latencies, or the usual ones.
+func (m *Machine) resolveLinks(d *hw.Device, k *hw.Kernels) {
+	m.links = k.Links
+	if !k.Links.Fitted() && m.scaleUp+m.nic > 0 {
+		m.links = usualLinks
+		m.assume("collective latencies of %s: not measured, those of Hopper assumed", d.Name)
+	}
 }
 
 func (m *Machine) assume(format string, args ...any) {
 	m.assumptions = append(m.assumptions, fmt.Sprintf(format, args...))
+}
+
+// resolveKernels multiplies the generation's constants with the device's rates.
+func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
+	k := d.Kernels
+	switch {
+	case k == nil:
+		k = &hw.Kernels{}
+		m.assume("kernels of %s: no constants for %s, plain roofline", d.Name, d.Arch)
+	case !slices.Contains(k.Devices, d.Name):
+		m.assume("kernels of %s: not measured, those of %s assumed", d.Name, k.Arch)
+	}
+	m.sms = max(float64(d.SMs), 1)
+	for f := range unit.NumFormats {
+		m.resolveGEMM(f, shape(k, f))
+	}
+	m.resolveAttention(d, k)
+	return k
 }

@@ -1,60 +1,71 @@
 package cost
 
-import "github.com/ridgeline/ridgeline/internal/work"
+import "math"
 
-// Latency of one collective and of one hop, seconds.
-const (
-	collectiveFloor = 12.9e-6 // small all-reduce, 8 H100: The Smol Training Playbook
-	networkHop      = 10e-6   // host proxy and flush per crossing, beside the fabric's own latency
-)
+// networkHop is what a crossing between nodes costs beside the fabric's own
+// latency (host proxy, flush, synchronisation): a two-node NCCL all-reduce has a
+// floor of 47 us where one node has 16, over a fabric of 5.6 us (RoCE across
+// leaf and spine, arXiv:2505.09343): (47 - 16)/2 - 5.6 for each of two crossings.
+const networkHop = 10e-6
+
+// switchFrom is the smallest group that sums in the switch; NCCL keeps the ring
+// up to four ranks on H200 (stas00/ml-engineering:network/README.md).
+const switchFrom = 5
+
+// crossing is the latency of one message between nodes.
+func (m *Machine) crossing() float64 { return m.nicLat + networkHop }
+
+// inNode is the latency of a ring's passes over g ranks of one node.
+func (m *Machine) inNode(g, passes float64) float64 {
+	return float64(m.links.Start) + float64(m.links.Hop)*(passes*(g-1)-1)
+}
 
 // rings adds the ring algorithms: passes is 1 for all-gather and reduce-scatter
-// of S bytes, 2 for all-reduce.
+// of S bytes, 2 for all-reduce, over n ranks on N nodes of g.
 //
-//	flat ring     (n-1)/n S per rank on every link
-//	hierarchical  (N-1)/N S/g per NIC, (g-1)/g S on the scale-up link
+//	flat ring     (n-1)/n S per rank on every link, one ring through all ranks
+//	hierarchical  (g-1)/g S on the scale-up link, (N-1)/N S/g per NIC: a ring per rail
 func (m *Machine) rings(p placement, s, passes float64, a *alternatives) {
 	n, g, nodes := float64(p.n), float64(p.inNode), float64(p.nodes)
-	hop := m.nicLat + networkHop
-	if p.nodes == 1 {
-		a.add(m.transfer("ring", passes*(n-1)/n*s, 0, collectiveFloor))
-		return
+	flat := legs{name: "ring", own: s / n}
+	switch {
+	case p.nodes == 1:
+		flat.scaleUp, flat.latency = passes*(n-1)/n*s, m.inNode(n, passes)
+		a.add(m.transfer(flat))
+	case p.inNode == 1:
+		flat.network, flat.latency = passes*(n-1)/n*s, m.inNode(2, 1)+passes*(nodes-1)*m.crossing()
+		flat.uplink = !m.rails
+		a.add(m.transfer(flat))
+	default:
+		a.add(m.transfer(legs{
+			name: "hierarchical", own: s / n, uplink: !m.rails,
+			scaleUp: passes * (g - 1) / g * s, network: passes * (nodes - 1) / nodes * s / g,
+			latency: m.inNode(g, passes) + passes*(nodes-1)*m.crossing(),
+		}))
+		flat.name, flat.uplink = "flat ring", true
+		flat.scaleUp, flat.network = passes*(n-1)/n*s, passes*(n-1)/n*s
+		flat.latency = m.inNode(g, passes)*nodes + passes*(nodes-1)*m.crossing()
+		a.add(m.transfer(flat))
 	}
-	if p.inNode == 1 {
-		a.add(m.transfer("ring", 0, passes*(n-1)/n*s, collectiveFloor+passes*(n-1)*hop))
-		return
-	}
-	a.add(m.transfer("hierarchical", passes*(g-1)/g*s, passes*(nodes-1)/nodes*s/g, collectiveFloor+passes*(nodes-1)*hop))
-	a.add(m.transfer("flat ring", passes*(n-1)/n*s, passes*(n-1)/n*s, collectiveFloor+passes*(n-1)*hop))
 }
 
-// inSwitch adds the all-reduce whose sum is formed in the scale-up switch.
+// inSwitch adds the all-reduce that is summed in the scale-up switch: every rank
+// sends S once, whatever the size of the group. Between nodes the rails carry
+// trees: S/g out and back for two nodes, twice that for more, at depth log2 N.
 func (m *Machine) inSwitch(p placement, s float64, a *alternatives) {
-	if m.reduce <= m.scaleUp || p.nodes > 1 || m.scaleUp == 0 {
+	if m.reduce == 0 || p.inNode < switchFrom {
 		return
 	}
-	n := float64(p.n)
-	a.add(m.transfer("in-switch", 2*(n-1)/n*s*m.scaleUp/m.reduce, 0, collectiveFloor))
-}
-
-// allToAll adds the uniform exchange: every rank keeps 1/n of S, sends (g-1)/n
-// inside its node and (n-g)/n over its NIC.
-func (m *Machine) allToAll(p placement, s float64, a *alternatives) {
-	n, g := float64(p.n), float64(p.inNode)
-	lat := collectiveFloor
+	start := float64(max(m.links.Switch, m.links.Start))
+	l := legs{name: "in-switch", scaleUp: s, rate: m.reduce, latency: start}
 	if p.nodes > 1 {
-		lat += m.nicLat + networkHop
+		l.name, l.uplink = "in-switch tree", !m.rails
+		l.network = s / float64(p.inNode)
+		depth := math.Ceil(math.Log2(float64(p.nodes)))
+		if p.nodes > 2 {
+			l.network *= 2
+		}
+		l.latency += 2 * depth * m.crossing()
 	}
-	a.add(m.transfer("pairwise", (g-1)/n*s, (n-g)/n*s, lat))
-}
-
-// neighbour adds steps exchanges with the next member; where the group spans
-// nodes the pair that crosses is the slowest.
-func (m *Machine) neighbour(p placement, c *work.Comm, steps float64, a *alternatives) {
-	b := steps * float64(c.Bytes)
-	if p.nodes == 1 {
-		a.add(m.transfer("neighbour", b, 0, steps*collectiveFloor))
-		return
-	}
-	a.add(m.transfer("neighbour", 0, b, steps*(m.nicLat+networkHop)))
+	a.add(m.transfer(l))
 }

@@ -9,11 +9,13 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 // was fitted for it.
 type Kernels struct {
 	Arch      string
+	Devices   []string // whose kernels were measured
 	GEMM      [unit.NumFormats]GEMM
-	Attention Attention
-	Stream    Stream
+	Attention Attention // query, key and value heads of one dimension
+	MLA       Attention // latent attention expanded to heads: d_qk 192, d_v 128
 	Links     Links
-	Fits      []Fit // where the constants come from
+	Overheads []Overhead // what engines add around the kernels
+	Fits      []Fit      // where the constants come from
 }
 
 // GEMM shapes one format's matrix products. A kernel computes tiles of its output
@@ -31,32 +33,55 @@ type GEMM struct {
 	Grouped float64
 }
 
-// Fitted tells whether measurements stand behind the constants.
-func (g *GEMM) Fitted() bool { return g.Share > 0 }
+// Known tells whether the block holds constants; Share is 0 in generic ones.
+func (g *GEMM) Known() bool { return g.Launch > 0 || g.Share > 0 }
 
-// Attention shapes the fused attention core, forward.
+// Attention shapes the fused attention core, forward. A query tile walks over its
+// keys and pays a fixed start, diagonal and end besides; SMs take tiles in turn,
+// so the longest one may stand alone at the end.
 type Attention struct {
-	Share  map[int64]float64 // of the BF16 peak, by head dimension d_qk, long sequences
-	Tile   float64           // rows of a query tile: the diagonal tile is computed whole
-	Fill   float64           // start and end of a query tile, in rows of keys
+	Share  [NumHeadDims]float64 // of the BF16 peak with endless keys, by HeadDims; 0 = not fitted
+	Fill   float64              // start, diagonal and end of a tile, in keys per row
+	Tail   float64              // 0..1, how much of the longest tile stands alone
+	Stream float64              // passes over operands and result that no product hides
 	Launch unit.Seconds
 }
 
-// Stream shapes memory-bound passes.
-type Stream struct {
-	Memory float64 // of the HBM peak
-	Launch unit.Seconds
-}
+// NumHeadDims counts HeadDims.
+const NumHeadDims = 3
 
-// Links shapes collectives inside one scale-up domain.
+// HeadDims are the query-key head dimensions with a rate of their own; another
+// takes the rate of the next larger one.
+var HeadDims = [NumHeadDims]int64{64, 128, 256}
+
+// MLADim is the query-key head dimension that Kernels.MLA serves (arXiv:2405.04434).
+const MLADim = 192
+
+// Links shapes collectives inside one scale-up domain. A pipeline of the best
+// chunk size moves b bytes at rate B in start + b/B + 2 sqrt(chunk b/B).
 type Links struct {
 	Start unit.Seconds // a collective of two ranks with a small message
-	Hop   unit.Seconds // each further rank of a ring
-	Half  unit.Bytes   // message per rank at which half of the large-message rate is reached
-	Share float64      // of the link's nominal rate that a ring reaches
-	// InSwitch is the same share for an all-reduce summed in the switch, as busbw of
-	// eight ranks; 0 = no such reduction.
-	InSwitch float64
+	Hop   unit.Seconds // each further rank and pass of a ring
+	Pair  unit.Seconds // a pairwise exchange with a small message
+	Chunk unit.Seconds // latency of one chunk in the pipeline
+	Own   float64      // cost of a rank's own part, as a share of sending it
+	// Switch is the start of an all-reduce that is summed in the switch; 0 = none.
+	Switch unit.Seconds
+}
+
+// Fitted tells whether measurements stand behind the constants.
+func (l *Links) Fitted() bool { return l.Start > 0 }
+
+// Overhead is what a serving engine adds around one kind of kernel in its
+// measurements: launches of its own, quantising of activations, a slow host. It is
+// the engine's, not the GPU's; training prices leave it out.
+type Overhead struct {
+	Engine, What string       // for example vllm, gemm fp8
+	Fixed        unit.Seconds // per call
+	PerRow       unit.Seconds // per row of the activations
+	PerElement   unit.Seconds // per element of the activations
+	Passes       float64      // passes over the activations and results at the HBM peak
+	Host         unit.Seconds // the call cannot take less
 }
 
 // Fit is the origin of constants: which measurements, how many rows, how well.

@@ -93,7 +93,7 @@ func (b *builder) exchange(f *model.FFN, copies int64) {
 	pr := &b.p.Precision
 	one := func(name string, phase Phase, format unit.Format) {
 		c := Comm{Kind: Dispatch, Axis: AxisEP, Size: int64(b.p.EP), Stride: int64(b.p.ETP),
-			Bytes: format.Size(copies / f.TopK * b.m.Hidden), TopK: f.TopK, TopGroups: f.TopGroups, Groups: f.Groups}
+			Bytes: format.Size(copies / f.TopK * b.m.Hidden), TopK: f.TopK, TopGroups: f.TopGroups, Groups: f.Groups, Experts: f.Experts}
 		b.add(Op{Name: name, Part: partExpert, Kind: Collective, Phase: phase, Comm: c, Count: 1})
 	}
 	one("dispatch", Forward, pr.Dispatch)

@@ -106,4 +106,6 @@ type Comm struct {
 	// Dispatch only: choices per token, expert groups a token may use (0 = any)
 	// of Groups.
 	TopK, TopGroups, Groups int64
+	// Dispatch: routed experts of the layer, on Size ranks; 0 = not given.
+	Experts int64
 }

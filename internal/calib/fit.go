@@ -1,0 +1,176 @@
+package calib
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Report is the outcome of a fit: constants per generation, and how well they
+// predict the rows of every table that were kept out of the fit.
+type Report struct {
+	Kernels []*hw.Kernels
+	Tables  []TableError
+}
+
+// generations are the GPUs whose tables share one set of constants.
+var generations = []struct {
+	arch string
+	gpus []string
+}{
+	{"ampere", []string{"a100"}},
+	{"hopper", []string{"h100", "h200"}},
+	{"blackwell", []string{"b200"}},
+}
+
+// Fit reads a folder of kernel tables, <gpu>/<kind>/*.parquet, and fits the
+// constants of every generation in it.
+func Fit(dir string) (Report, error) {
+	var r Report
+	for _, g := range generations {
+		f := fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch}}
+		for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives} {
+			if err := step(); err != nil {
+				return Report{}, err
+			}
+		}
+		if len(f.kernels.Fits) > 0 {
+			r.Kernels = append(r.Kernels, f.kernels)
+			r.Tables = append(r.Tables, f.tables...)
+		}
+	}
+	if len(r.Kernels) == 0 {
+		return Report{}, fmt.Errorf("%s: no kernel tables: give a folder with <gpu>/<kind>/*.parquet", dir)
+	}
+	r.Kernels = append(r.Kernels, generic(r.Kernels))
+	return r, nil
+}
+
+// fitter fits one generation, one block of constants after the other.
+type fitter struct {
+	dir     string
+	gpus    []string
+	kernels *hw.Kernels
+	tables  []TableError
+}
+
+// reader turns a table's rows into samples; keep thins them.
+type reader func(t *table, keep func() bool) ([]sample, error)
+
+// load reads the tables <gpu>/<pattern> for a fit, one row in every; another row
+// in every is kept out for the test. Tables without such rows are left out.
+func (f *fitter) load(pattern string, every int, read reader) ([]*source, error) {
+	var out []*source
+	engines := map[string]*engine{}
+	for _, gpu := range f.gpus {
+		paths, err := filepath.Glob(filepath.Join(f.dir, gpu, pattern))
+		if err != nil {
+			return nil, err
+		}
+		for _, p := range paths {
+			s, err := loadSource(gpu, p, every, read)
+			if err != nil {
+				return nil, err
+			}
+			if len(s.fit) == 0 {
+				continue
+			}
+			name, _, _ := strings.Cut(s.table, "-")
+			if engines[name] == nil {
+				engines[name] = &engine{name: name}
+			}
+			s.engine = engines[name]
+			out = append(out, s)
+		}
+	}
+	return out, nil
+}
+
+func loadSource(gpu, path string, every int, read reader) (*source, error) {
+	t, file, err := openTable(path)
+	if err != nil {
+		return nil, err
+	}
+	defer file.Close()
+	s := &source{gpu: gpu, table: strings.TrimSuffix(filepath.Base(path), "_perf.parquet")}
+	if s.fit, err = read(t, oneIn(every, 0)); err != nil {
+		return nil, err
+	}
+	if s.test, err = read(t, oneIn(every, every/2)); err != nil {
+		return nil, err
+	}
+	s.cluster, err = bare(gpu)
+	return s, err
+}
+
+// oneIn keeps every n-th row, beginning with row at.
+func oneIn(n, at int) func() bool {
+	i := -1
+	return func() bool { i++; return i%n == at }
+}
+
+// bare is one GPU whose achieved rates are its peaks, so that nothing but the
+// constants decides.
+func bare(gpu string) (*hw.Cluster, error) {
+	d, err := catalog.Device(gpu)
+	if err != nil {
+		return nil, err
+	}
+	p := &d.Peak
+	if !p.Matrix[unit.FP8Block].Known() { // block-scaled FP8 runs on the FP8 units
+		p.Matrix[unit.FP8Block] = p.Matrix[unit.FP8]
+	}
+	d.Achieved = hw.Achieved{Matrix: p.Matrix, HBM: p.HBM}
+	return &hw.Cluster{Name: gpu, Device: d, GPUs: 1, Node: hw.NodeSpec{GPUs: 1}, Fabric: hw.Fabric{Oversubscription: 1}}, nil
+}
+
+// solve runs a problem and books its origin and errors.
+func (f *fitter) solve(p *problem) error {
+	if len(p.sources) == 0 {
+		return nil
+	}
+	p.kernels = f.kernels
+	for _, s := range p.sources {
+		if name := s.cluster.Device.Name; !slices.Contains(f.kernels.Devices, name) {
+			f.kernels.Devices = append(f.kernels.Devices, name)
+		}
+	}
+	fit, tables, err := p.solve()
+	if err != nil {
+		return fmt.Errorf("%s of %s: %w", p.what, f.kernels.Arch, err)
+	}
+	f.kernels.Fits = append(f.kernels.Fits, fit)
+	f.tables = append(f.tables, tables...)
+	done := map[*engine]bool{}
+	for _, s := range p.sources {
+		if e := s.engine; !done[e] && *e != (engine{name: e.name}) {
+			f.kernels.Overheads = append(f.kernels.Overheads, e.overhead(p.what))
+			done[e] = true
+		}
+	}
+	return nil
+}
+
+// Write writes one file per generation into the folder, as catalog reads them.
+func (r *Report) Write(dir string) error {
+	for _, k := range r.Kernels {
+		data, err := catalog.EncodeKernels(k)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(dir, k.Arch+".json"), data, 0o644); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// us makes a knob value in microseconds a constant in seconds.
+func us(v float64) unit.Seconds { return unit.Seconds(math.Round(v*1e3) / 1e3 * 1e-6) }

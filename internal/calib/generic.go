@@ -1,0 +1,53 @@
+package calib
+
+import (
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// generic is what a generation without measurements gets: the means of the
+// fitted ones. Shares of the peak are left out, since makers state peaks with
+// very different meanings; the device's own achieved rates stand in.
+func generic(list []*hw.Kernels) *hw.Kernels {
+	k := &hw.Kernels{Arch: "generic"}
+	for f := range unit.NumFormats {
+		var sum hw.GEMM
+		n := 0.0
+		for _, of := range list {
+			if g := &of.GEMM[f]; g.Known() {
+				n++
+				sum.Fill += g.Fill
+				sum.Edge += g.Edge
+				sum.Quant += g.Quant
+				sum.Overlap += g.Overlap
+				sum.Launch += g.Launch
+				sum.Grouped += g.Grouped
+			}
+		}
+		if n > 0 {
+			k.GEMM[f] = hw.GEMM{Fill: sum.Fill / n, Edge: sum.Edge / n, Quant: sum.Quant / n, Overlap: sum.Overlap / n,
+				Launch: sum.Launch / unit.Seconds(n), Grouped: sum.Grouped / n}
+		}
+	}
+	n := float64(len(list))
+	for _, of := range list {
+		addCore(&k.Attention, &of.Attention, n)
+		addCore(&k.MLA, &of.MLA, n)
+		l, s := &k.Links, unit.Seconds(n)
+		l.Start += of.Links.Start / s
+		l.Hop += of.Links.Hop / s
+		l.Pair += of.Links.Pair / s
+		l.Chunk += of.Links.Chunk / s
+		l.Switch += of.Links.Switch / s
+		l.Own += of.Links.Own / n
+		k.Fits = append(k.Fits, hw.Fit{What: "mean of " + of.Arch})
+	}
+	return k
+}
+
+func addCore(to, a *hw.Attention, n float64) {
+	to.Fill += a.Fill / n
+	to.Tail += a.Tail / n
+	to.Stream += a.Stream / n
+	to.Launch += a.Launch / unit.Seconds(n)
+}

@@ -1,0 +1,138 @@
+package calib
+
+import (
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// sample is one measured row: the operations that its time holds, and how much
+// the engine's own work around them has to handle.
+type sample struct {
+	ops      [2]work.Op // the second may be empty
+	n        int
+	rows     float64 // of the activations
+	elements float64 // of the activations
+	passes   unit.Bytes
+	seconds  float64
+	weight   float64
+}
+
+// engine holds an engine's overhead as a search turns it: us, ns, ps, passes, us.
+type engine struct {
+	name                                    string
+	fixed, perRow, perElement, passes, host float64
+}
+
+func (e *engine) overhead(what string) hw.Overhead {
+	return hw.Overhead{
+		Engine: e.name, What: what, Fixed: unit.Seconds(e.fixed * 1e-6), PerRow: unit.Seconds(e.perRow * 1e-9),
+		PerElement: unit.Seconds(e.perElement * 1e-12), Passes: e.passes, Host: unit.Seconds(e.host * 1e-6),
+	}
+}
+
+// source is one table as a fit sees it.
+type source struct {
+	gpu, table string
+	engine     *engine
+	cluster    *hw.Cluster
+	fit, test  []sample // disjoint
+}
+
+// problem is one search: the tables, the constants and what to turn.
+type problem struct {
+	what    string
+	sources []*source
+	kernels *hw.Kernels
+	knobs   []knob
+	refresh func() // writes knobs that are not constants themselves into kernels
+}
+
+// each calls f with the prediction of every sample.
+func (p *problem) each(held bool, f func(s *source, x *sample, predicted float64)) error {
+	if p.refresh != nil {
+		p.refresh()
+	}
+	for _, s := range p.sources {
+		s.cluster.Device.Kernels = p.kernels
+		m, err := cost.New(s.cluster, cost.Options{})
+		if err != nil {
+			return err
+		}
+		list := s.fit
+		if held {
+			list = s.test
+		}
+		for i := range list {
+			f(s, &list[i], predict(m, s.engine, &list[i]))
+		}
+	}
+	return nil
+}
+
+// predict is the time of a sample in seconds.
+func predict(m *cost.Machine, e *engine, x *sample) float64 {
+	t := 0.0
+	for i := range x.ops[:x.n] {
+		if op := &x.ops[i]; op.Kind == work.Collective {
+			t += float64(m.Collective(&op.Comm).Estimate)
+		} else {
+			t += float64(m.Op(op).Estimate)
+		}
+	}
+	t += e.fixed*1e-6 + e.perRow*1e-9*x.rows + e.perElement*1e-12*x.elements
+	t += e.passes * float64(x.passes.Over(m.HBMRate()))
+	return max(t, e.host*1e-6)
+}
+
+// solve turns the knobs until the weighted mean of |ln(predicted/measured)| is
+// smallest, and returns the error on the rows kept out of the fit.
+func (p *problem) solve() (hw.Fit, []TableError, error) {
+	var failed error
+	descend(p.knobs, func() float64 {
+		sum, weight := 0.0, 0.0
+		err := p.each(false, func(_ *source, x *sample, predicted float64) {
+			sum += x.weight * math.Abs(math.Log(predicted/x.seconds))
+			weight += x.weight
+		})
+		if err != nil {
+			failed = err
+		}
+		return sum / weight
+	})
+	if failed != nil {
+		return hw.Fit{}, nil, failed
+	}
+	return p.score()
+}
+
+// score measures the constants on the held-out rows, per table and together.
+func (p *problem) score() (hw.Fit, []TableError, error) {
+	fit := hw.Fit{What: p.what}
+	var all errorsOf
+	var tables []TableError
+	per, large := map[*source]*errorsOf{}, map[*source]*errorsOf{}
+	for _, s := range p.sources {
+		per[s], large[s] = &errorsOf{}, &errorsOf{}
+		fit.Tables = append(fit.Tables, s.gpu+"/"+s.table)
+		fit.Rows += len(s.fit)
+	}
+	err := p.each(true, func(s *source, x *sample, predicted float64) {
+		all.add(predicted, x.seconds)
+		per[s].add(predicted, x.seconds)
+		if x.weight > 1 {
+			large[s].add(predicted, x.seconds)
+		}
+	})
+	for _, s := range p.sources {
+		tables = append(tables, per[s].table(s, p.what))
+		if len(large[s].list) > 0 {
+			tables = append(tables, large[s].table(s, p.what+" large"))
+		}
+	}
+	fit.Median, fit.Mean = round(all.median()), round(all.mean())
+	return fit, tables, err
+}

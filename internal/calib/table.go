@@ -1,0 +1,176 @@
+package calib
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/parquet-go/parquet-go"
+)
+
+// table is one parquet file of measured kernels, read column by column.
+type table struct {
+	name string // folder and file, for messages
+	file *parquet.File
+	rows int
+	col  map[string]int // leaf column index
+}
+
+// openTable opens a parquet file; the caller closes the closer.
+func openTable(path string) (*table, io.Closer, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	name := filepath.Base(path)
+	st, err := f.Stat()
+	if err == nil {
+		var t *table
+		if t, err = readTable(name, f, st.Size()); err == nil {
+			return t, f, nil
+		}
+	}
+	f.Close()
+	return nil, nil, err
+}
+
+// readTable reads a parquet file's footer. A damaged file is an error, also
+// where the library would panic.
+func readTable(name string, r io.ReaderAt, size int64) (t *table, err error) {
+	defer recovered(name, &err)
+	pf, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: give a complete parquet file", name, err)
+	}
+	t = &table{name: name, file: pf, rows: int(pf.NumRows()), col: map[string]int{}}
+	for i, c := range pf.Schema().Columns() {
+		t.col[strings.Join(c, ".")] = i
+	}
+	return t, nil
+}
+
+// recovered turns the parquet library's panic on damaged bytes into an error.
+func recovered(name string, err *error) {
+	if p := recover(); p != nil {
+		*err = fmt.Errorf("%s: damaged parquet file: %v", name, p)
+	}
+}
+
+// floats reads a numeric column.
+func (t *table) floats(name string) ([]float64, error) {
+	out := make([]float64, 0, min(t.rows, 1<<20))
+	err := t.values(name, func(v parquet.Value) error {
+		switch v.Kind() {
+		case parquet.Double:
+			out = append(out, v.Double())
+		case parquet.Float:
+			out = append(out, float64(v.Float()))
+		case parquet.Int64:
+			out = append(out, float64(v.Int64()))
+		case parquet.Int32:
+			out = append(out, float64(v.Int32()))
+		default:
+			return fmt.Errorf("%s: column %s holds %v, not numbers", t.name, name, v.Kind())
+		}
+		return nil
+	})
+	return out, err
+}
+
+// numbers reads several numeric columns.
+func (t *table) numbers(names ...string) (map[string][]float64, error) {
+	out := map[string][]float64{}
+	for _, n := range names {
+		col, err := t.floats(n)
+		if err != nil {
+			return nil, err
+		}
+		out[n] = col
+	}
+	return out, nil
+}
+
+// seconds is the latency of row i, which the tables give in milliseconds.
+func (t *table) seconds(ms []float64, i int) (float64, error) {
+	if !(ms[i] > 0) || math.IsInf(ms[i], 0) {
+		return 0, fmt.Errorf("%s: row %d: latency %g is not above 0", t.name, i+1, ms[i])
+	}
+	return ms[i] / 1e3, nil
+}
+
+// strings reads a text column; equal values share one string.
+func (t *table) strings(name string) ([]string, error) {
+	out := make([]string, 0, min(t.rows, 1<<20))
+	seen := map[string]string{}
+	err := t.values(name, func(v parquet.Value) error {
+		if v.Kind() != parquet.ByteArray {
+			return fmt.Errorf("%s: column %s holds %v, not text", t.name, name, v.Kind())
+		}
+		b := v.ByteArray()
+		s, ok := seen[string(b)]
+		if !ok {
+			s = string(b)
+			seen[s] = s
+		}
+		out = append(out, s)
+		return nil
+	})
+	return out, err
+}
+
+// values calls f on each value of a column in row order.
+func (t *table) values(name string, f func(parquet.Value) error) (err error) {
+	defer recovered(t.name, &err)
+	i, ok := t.col[name]
+	if !ok {
+		return fmt.Errorf("%s: no column %s", t.name, name)
+	}
+	buf := make([]parquet.Value, 4096)
+	n := 0
+	for _, g := range t.file.RowGroups() {
+		pages := g.ColumnChunks()[i].Pages()
+		got, err := readPages(pages, buf, f)
+		pages.Close()
+		if err != nil {
+			return err
+		}
+		n += got
+	}
+	if n != t.rows {
+		return fmt.Errorf("%s: column %s has %d values for %d rows", t.name, name, n, t.rows)
+	}
+	return nil
+}
+
+func readPages(pages parquet.Pages, buf []parquet.Value, f func(parquet.Value) error) (n int, err error) {
+	for {
+		page, err := pages.ReadPage()
+		if errors.Is(err, io.EOF) {
+			return n, nil
+		}
+		if err != nil {
+			return n, err
+		}
+		values := page.Values()
+		for {
+			k, err := values.ReadValues(buf)
+			for _, v := range buf[:k] {
+				if err := f(v); err != nil {
+					return n, err
+				}
+			}
+			n += k
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				return n, err
+			}
+		}
+		parquet.Release(page)
+	}
+}

@@ -1,0 +1,153 @@
+package catalog
+
+import (
+	"bytes"
+	"embed"
+	"encoding/json"
+	"fmt"
+	"math"
+	"path"
+	"sync"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+//go:embed data/kernels/*.json
+var kernelFiles embed.FS
+
+// generic names the constants of generations without measurements: the means of
+// those that have some, without their shares of the peak.
+const generic = "generic"
+
+// Kernels gives the fitted constants of a GPU generation, or the generic ones,
+// which say so in their Arch. They are shared: do not change them.
+func Kernels(arch string) *hw.Kernels {
+	if k := loadKernels()[arch]; k != nil {
+		return k
+	}
+	return loadKernels()[generic]
+}
+
+// loadKernels decodes the embedded files once; the tests rule out a broken one.
+var loadKernels = sync.OnceValue(func() map[string]*hw.Kernels {
+	out := map[string]*hw.Kernels{}
+	entries, err := kernelFiles.ReadDir("data/kernels")
+	if err != nil {
+		panic("catalog: " + err.Error())
+	}
+	for _, e := range entries {
+		data, err := kernelFiles.ReadFile(path.Join("data/kernels", e.Name()))
+		if err != nil {
+			panic("catalog: " + err.Error())
+		}
+		k, err := DecodeKernels(e.Name(), data)
+		if err != nil {
+			panic("catalog: " + err.Error())
+		}
+		out[k.Arch] = k
+	}
+	return out
+})
+
+// The files' form: hw.Kernels with units spelled in the keys.
+type kernelsFile struct {
+	Arch      string                 `json:"arch"`
+	Devices   []string               `json:"measured_on,omitempty"`
+	GEMM      map[string]productFile `json:"gemm"`
+	Attention *coreFile              `json:"attention,omitempty"`
+	MLA       *coreFile              `json:"mla,omitempty"`
+	Links     *linksFile             `json:"links,omitempty"`
+	Overheads []overheadFile         `json:"engine_overheads,omitempty"`
+	Fits      []fitFile              `json:"fits"`
+}
+
+type productFile struct {
+	Share   float64 `json:"share"`
+	Fill    float64 `json:"fill_k"`
+	Edge    float64 `json:"edge"`
+	Quant   float64 `json:"quant"`
+	Overlap float64 `json:"overlap"`
+	Memory  float64 `json:"memory_share"`
+	Launch  float64 `json:"launch_us"`
+	Grouped float64 `json:"grouped_share,omitempty"`
+}
+
+type coreFile struct {
+	Share  [hw.NumHeadDims]float64 `json:"share_by_head_dim"`
+	Fill   float64                 `json:"fill_keys"`
+	Tail   float64                 `json:"tail"`
+	Stream float64                 `json:"stream_passes"`
+	Launch float64                 `json:"launch_us"`
+}
+
+type linksFile struct {
+	Start  float64 `json:"start_us"`
+	Hop    float64 `json:"hop_us"`
+	Pair   float64 `json:"pair_us"`
+	Chunk  float64 `json:"chunk_us"`
+	Own    float64 `json:"own"`
+	Switch float64 `json:"switch_us,omitempty"`
+}
+
+type overheadFile struct {
+	Engine     string  `json:"engine"`
+	What       string  `json:"what"`
+	Fixed      float64 `json:"fixed_us"`
+	PerRow     float64 `json:"per_row_ns"`
+	PerElement float64 `json:"per_element_ps"`
+	Passes     float64 `json:"passes"`
+	Host       float64 `json:"host_us"`
+}
+
+type fitFile struct {
+	What   string   `json:"what"`
+	Tables []string `json:"tables"`
+	Rows   int      `json:"rows_fitted"`
+	Median float64  `json:"median_error_held_out"`
+	Mean   float64  `json:"mean_error_held_out"`
+}
+
+// DecodeKernels reads one constants file strictly.
+func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
+	var f kernelsFile
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&f); err != nil {
+		return nil, fmt.Errorf("%s: %s", file, oneLine(err))
+	}
+	k := &hw.Kernels{Arch: f.Arch, Devices: f.Devices}
+	for name, g := range f.GEMM {
+		format, ok := unit.ParseFormat(name)
+		if !ok {
+			return nil, fmt.Errorf("%s: gemm: unknown format %q", file, name)
+		}
+		k.GEMM[format] = hw.GEMM{Share: g.Share, Fill: g.Fill, Edge: g.Edge, Quant: g.Quant, Overlap: g.Overlap,
+			Memory: g.Memory, Launch: scaled(g.Launch, -6), Grouped: g.Grouped}
+	}
+	k.Attention, k.MLA = f.Attention.constants(), f.MLA.constants()
+	if l := f.Links; l != nil {
+		k.Links = hw.Links{Start: scaled(l.Start, -6), Hop: scaled(l.Hop, -6), Pair: scaled(l.Pair, -6), Chunk: scaled(l.Chunk, -6), Own: l.Own, Switch: scaled(l.Switch, -6)}
+	}
+	for _, o := range f.Overheads {
+		k.Overheads = append(k.Overheads, hw.Overhead{Engine: o.Engine, What: o.What, Fixed: scaled(o.Fixed, -6),
+			PerRow: scaled(o.PerRow, -9), PerElement: scaled(o.PerElement, -12), Passes: o.Passes, Host: scaled(o.Host, -6)})
+	}
+	for _, t := range f.Fits {
+		k.Fits = append(k.Fits, hw.Fit(t))
+	}
+	if err := checkKernels(k); err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	return k, nil
+}
+
+func (a *coreFile) constants() hw.Attention {
+	if a == nil {
+		return hw.Attention{}
+	}
+	return hw.Attention{Share: a.Share, Fill: a.Fill, Tail: a.Tail, Stream: a.Stream, Launch: scaled(a.Launch, -6)}
+}
+
+// scaled is v x 10^exp seconds.
+func scaled(v float64, exp int) unit.Seconds { return unit.Seconds(v * math.Pow10(exp)) }

@@ -1,0 +1,55 @@
+package catalog
+
+import (
+	"encoding/json"
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// EncodeKernels writes constants as DecodeKernels reads them, four digits each:
+// more than the fit knows.
+func EncodeKernels(k *hw.Kernels) ([]byte, error) {
+	f := kernelsFile{Arch: k.Arch, Devices: k.Devices, GEMM: map[string]productFile{}, Attention: coreOf(&k.Attention), MLA: coreOf(&k.MLA)}
+	for format := range unit.NumFormats {
+		if g := &k.GEMM[format]; g.Known() {
+			f.GEMM[format.String()] = productFile{Share: digits(g.Share), Fill: digits(g.Fill), Edge: digits(g.Edge), Quant: digits(g.Quant),
+				Overlap: digits(g.Overlap), Memory: digits(g.Memory), Launch: in(g.Launch, 6), Grouped: digits(g.Grouped)}
+		}
+	}
+	if l := &k.Links; l.Fitted() {
+		f.Links = &linksFile{in(l.Start, 6), in(l.Hop, 6), in(l.Pair, 6), in(l.Chunk, 6), digits(l.Own), in(l.Switch, 6)}
+	}
+	for _, o := range k.Overheads {
+		f.Overheads = append(f.Overheads, overheadFile{o.Engine, o.What, in(o.Fixed, 6), in(o.PerRow, 9), in(o.PerElement, 12), digits(o.Passes), in(o.Host, 6)})
+	}
+	for _, t := range k.Fits {
+		f.Fits = append(f.Fits, fitFile(t))
+	}
+	data, err := json.MarshalIndent(f, "", "  ")
+	return append(data, '\n'), err
+}
+
+func coreOf(a *hw.Attention) *coreFile {
+	if *a == (hw.Attention{}) {
+		return nil
+	}
+	f := &coreFile{Fill: digits(a.Fill), Tail: digits(a.Tail), Stream: digits(a.Stream), Launch: in(a.Launch, 6)}
+	for i, s := range a.Share {
+		f.Share[i] = digits(s)
+	}
+	return f
+}
+
+// digits rounds to four significant digits.
+func digits(v float64) float64 {
+	if v == 0 {
+		return 0
+	}
+	p := math.Pow10(3 - int(math.Floor(math.Log10(math.Abs(v)))))
+	return math.Round(v*p) / p
+}
+
+// in is s in the unit of 10^-exp seconds.
+func in(s unit.Seconds, exp int) float64 { return digits(float64(s) * math.Pow10(exp)) }

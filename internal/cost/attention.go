@@ -1,0 +1,99 @@
+package cost
+
+import (
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// queryTile is the rows of a query tile in the FlashAttention kernels.
+const queryTile = 128
+
+// attentionRates are the attention constants with the device's rates multiplied in.
+type attentionRates struct {
+	forward  [hw.NumHeadDims]float64 // FLOP/s
+	backward float64                 // backward over forward rate
+	hw.Attention
+}
+
+// attention prices a fused core of Groups heads x sequences, SeqQ query rows each.
+//
+//	keys    = FLOPs / (4 d rows)                     mean keys of a row
+//	total   = FLOPs (1 + fill/keys)
+//	longest = 4 d 128 (2 keys + fill)                the last tile of a causal head
+//	time    = max(total/SMs + tail longest, longest) / (rate of one SM)
+func (m *Machine) attention(op *work.Op) Price {
+	a := &m.att
+	if op.HeadDim == hw.MLADim {
+		a = &m.mla
+	}
+	best, rate := m.attFwd, a.forward[headDim(op.HeadDim)]
+	if op.Backward {
+		best, rate = m.attBwd, rate*a.backward
+	}
+	f := float64(op.FLOPs)
+	compute := over(f, rate)
+	rows := float64(max(op.Groups, 1)) * float64(op.SeqQ)
+	if rows > 0 && f > 0 && op.HeadDim > 0 {
+		perKey := 4 * float64(op.HeadDim)
+		keys := f / (perKey * rows)
+		total := (1 + a.Fill/keys) * compute
+		longest := over(perKey*queryTile*(2*keys+a.Fill), rate/m.sms)
+		if m.sms == 1 {
+			longest = 0 // no SM count published: no tail
+		}
+		compute = max(total+a.Tail*longest, longest)
+	}
+	bytes := float64(op.Bytes)
+	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, float64(a.Launch))
+}
+
+// headDim is the index of the smallest tabled dimension that holds d.
+func headDim(d int64) int {
+	for i, h := range hw.HeadDims {
+		if d <= h {
+			return i
+		}
+	}
+	return hw.NumHeadDims - 1
+}
+
+// resolveAttention prepares the core's rates: the generation's share of the BF16
+// peak by head dimension, the device's own measurement where nothing was fitted.
+// The ceiling of the floor is the best of them all.
+func (m *Machine) resolveAttention(d *hw.Device, k *hw.Kernels) {
+	half := max(m.matrix[unit.BF16], m.matrix[unit.FP16])
+	m.attFwd = half * usualAttention
+	if d.Achieved.AttentionFwd.Known() {
+		m.attFwd = d.Achieved.AttentionFwd.Value
+	} else if k.Attention.Share[0] == 0 && !m.options.UsePeak {
+		m.assume("attention forward of %s: not measured, %.2f of its GEMM rate assumed", d.Name, usualAttention)
+	}
+	backward := usualBackward
+	switch b := d.Achieved.AttentionBwd; {
+	case m.options.UsePeak:
+		m.attFwd, backward = half, 1
+	case b.Known():
+		backward = min(1, b.Value/m.attFwd)
+	default:
+		m.assume("attention backward of %s: not measured, %.2f of its forward rate assumed", d.Name, usualBackward)
+	}
+	peak := d.Peak.Matrix[unit.BF16].Value
+	m.att = m.attentionRates(k.Attention, peak, half, backward)
+	m.mla = m.attentionRates(k.MLA, peak, half, backward)
+	for i := range hw.NumHeadDims {
+		m.attFwd = max(m.attFwd, m.att.forward[i], m.mla.forward[i])
+	}
+	m.attBwd = m.attFwd * backward
+}
+
+func (m *Machine) attentionRates(a hw.Attention, peak, limit, backward float64) attentionRates {
+	r := attentionRates{Attention: a, backward: backward}
+	for i, share := range a.Share {
+		r.forward[i] = m.attFwd
+		if share > 0 && peak > 0 && !m.options.UsePeak {
+			r.forward[i] = min(peak*share, limit)
+		}
+	}
+	return r
+}

@@ -1,0 +1,105 @@
+package cost
+
+import (
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// tiles are the output tiles a library chooses from, rows x columns.
+var tiles = [...]struct{ m, n float64 }{{256, 128}, {128, 256}, {128, 128}, {64, 256}, {64, 128}, {128, 64}, {64, 64}}
+
+// Split-k: a product with fewer tiles than SMs divides k among them, in parts
+// not shorter than minSplit.
+const minSplit = 512
+
+// gemmRates are a format's constants with the device's rates multiplied in.
+type gemmRates struct {
+	perSM  float64 // FLOP/s of one SM at full efficiency
+	memory float64 // bytes/s
+	edge   [len(tiles)]float64
+	hw.GEMM
+}
+
+// shape is the constants of format f, those of a related format where f was not
+// measured. The rates stay f's own.
+func shape(k *hw.Kernels, f unit.Format) hw.GEMM {
+	related := unit.BF16
+	switch f {
+	case unit.FP8Block, unit.MXFP8, unit.INT8:
+		related = unit.FP8
+	case unit.MXFP4, unit.INT4:
+		related = unit.NVFP4
+	}
+	for _, of := range [...]unit.Format{f, related, unit.FP8} {
+		if k.GEMM[of].Known() {
+			return k.GEMM[of]
+		}
+	}
+	return k.GEMM[unit.BF16]
+}
+
+// resolveGEMM prepares format f: the generation's share of the peak, but never
+// more than the device itself achieved. Constants without a share, and devices
+// without constants, keep the achieved rate.
+func (m *Machine) resolveGEMM(f unit.Format, g hw.GEMM) {
+	d := m.cluster.Device
+	r := gemmRates{GEMM: g}
+	rate, memory := m.matrix[f], m.hbm
+	if p := d.Peak.Matrix[f]; g.Share > 0 && p.Known() && !m.options.UsePeak {
+		rate = min(rate, p.Value*g.Share)
+	}
+	if p := d.Peak.HBM; g.Memory > 0 && p.Known() && !m.options.UsePeak {
+		memory = min(memory, p.Value*g.Memory)
+	}
+	r.perSM, r.memory = rate/m.sms, memory
+	best := 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n)
+	for i, t := range tiles {
+		r.edge[i] = (1 + g.Edge*(1/t.m+1/t.n)) / best
+	}
+	m.gemm[f] = r
+}
+
+// product prices Groups products of M x N x K.
+func (m *Machine) product(op *work.Op) Price {
+	r := &m.gemm[op.Format]
+	groups := float64(max(op.Groups, 1))
+	compute := m.tiled(r, float64(op.M), float64(op.N), float64(op.K), groups)
+	if op.Kind == work.Grouped && r.Grouped > 0 {
+		compute /= r.Grouped
+	}
+	memory := over(float64(op.Bytes), r.memory)
+	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
+}
+
+// tiled is the time of the multiplications alone, seconds, with the best tile:
+//
+//	tiles = groups ceil(M/tm) ceil(N/tn)
+//	waves = (1-q) max(1, tiles/SMs) + q ceil(tiles/SMs)
+//	time  = waves 2 tm tn (K + fill) edge / (rate of one SM)
+func (m *Machine) tiled(r *gemmRates, rows, cols, k, groups float64) float64 {
+	if r.perSM <= 0 {
+		return math.Inf(1)
+	}
+	best := math.Inf(1)
+	for i := range tiles {
+		tm, tn := tiles[i].m, tiles[i].n
+		count := groups * math.Ceil(rows/tm) * math.Ceil(cols/tn)
+		waves, depth := count/m.sms, k+r.Fill
+		if waves < 1 {
+			if parts := math.Floor(min(1/waves, k/minSplit)); parts > 1 {
+				depth = k/parts + 2*r.Fill
+				waves *= parts
+			}
+			waves = max(waves, (1-r.Quant)*waves+r.Quant, 1)
+		} else {
+			waves += r.Quant * (math.Ceil(waves) - waves)
+		}
+		if t := waves * tm * tn * depth * r.edge[i]; t < best {
+			best = t
+		}
+	}
+	return 2 * best / r.perSM
+}
