@@ -29,9 +29,8 @@ func read(t *testing.T, text string) *model.Model {
 	return m
 }
 
-// TestPublishedConfigs counts the configurations as published. The totals follow
-// by hand from the shapes; those of Llama, Mixtral, Qwen3 and gpt-oss equal the
-// element counts of the published weight files.
+// TestPublishedConfigs counts the configurations as published; the totals follow
+// from the shapes by hand.
 func TestPublishedConfigs(t *testing.T) {
 	type expect struct {
 		params    int64

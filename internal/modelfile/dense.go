@@ -21,7 +21,7 @@ func mistral(f *fields, m *model.Model) {
 	fill(m, a, gated(f))
 }
 
-// qwen2 has biases on q, k and v only (arXiv:2412.15115 section 2).
+// qwen2 has biases on q, k and v only (arXiv:2412.15115).
 func qwen2(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a := heads(f, m)
@@ -30,7 +30,7 @@ func qwen2(f *fields, m *model.Model) {
 	qwenWindow(f, m)
 }
 
-// qwen3 drops the biases and norms each query and key head (arXiv:2505.09388 section 2).
+// qwen3 drops the biases and norms each query and key head (arXiv:2505.09388).
 func qwen3(f *fields, m *model.Model) {
 	begin(f, m, false)
 	fill(m, qwen3Heads(f, m), gated(f))
@@ -65,7 +65,7 @@ func phi3(f *fields, m *model.Model) {
 }
 
 // nemotron has LayerNorm with weight and bias and an ungated squared-ReLU FFN
-// (arXiv:2402.16819 section 2).
+// (arXiv:2402.16819).
 func nemotron(f *fields, m *model.Model) {
 	begin(f, m, false)
 	m.Norm = model.LayerNorm
@@ -76,7 +76,7 @@ func nemotron(f *fields, m *model.Model) {
 }
 
 // gemma2 has norms before and after both parts of a block and slides on every
-// other layer, the first included (arXiv:2408.00118 section 2).
+// other layer, the first included (arXiv:2408.00118).
 func gemma2(f *fields, m *model.Model) {
 	begin(f, m, true)
 	a := heads(f, m)
@@ -88,7 +88,7 @@ func gemma2(f *fields, m *model.Model) {
 }
 
 // gemma3 slides on five layers of six and norms query and key heads
-// (arXiv:2503.19786 section 2). Published files leave out what equals the
+// (arXiv:2503.19786). Published files leave out what equals the
 // class's defaults in transformers, so those defaults stand here.
 func gemma3(f *fields, m *model.Model) {
 	m.Hidden = f.sizeOr(2304, "hidden_size")

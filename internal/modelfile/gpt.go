@@ -23,7 +23,7 @@ func gpt2(f *fields, m *model.Model) {
 	fill(m, gptHeads(f, m, f.size("n_head"), true), model.FFN{Inner: f.sizeOr(4*m.Hidden, "n_inner"), Bias: true})
 }
 
-// bloom has ALiBi instead of positions and a norm after the embedding (arXiv:2211.05100 section 3.2).
+// bloom has ALiBi instead of positions and a norm after the embedding (arXiv:2211.05100).
 func bloom(f *fields, m *model.Model) {
 	m.Norm, m.EmbedNorm = model.LayerNorm, true
 	m.Hidden, m.Vocab = f.size("hidden_size", "n_embed"), f.size("vocab_size")
@@ -107,7 +107,7 @@ func mptAttention(f *fields, a *model.Attention) (replaced bool) {
 }
 
 // falcon: the new decoder has grouped keys and two norms before parallel parts,
-// the older one a single key head (arXiv:2311.16867 section 4).
+// the older one a single key head (arXiv:2311.16867).
 func falcon(f *fields, m *model.Model) {
 	m.Norm = model.LayerNorm
 	m.Hidden, m.Vocab = f.size("hidden_size"), f.size("vocab_size")

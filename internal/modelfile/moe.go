@@ -45,7 +45,7 @@ func qwenMoE(f *fields, m *model.Model) {
 }
 
 // gptOSS alternates sliding and full layers, has biases everywhere and one
-// learned sink logit per head (arXiv:2508.10925 section 2).
+// learned sink logit per head (arXiv:2508.10925).
 func gptOSS(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a := heads(f, m)
@@ -107,7 +107,7 @@ func addMTP(f *fields, m *model.Model, n int64, key string) {
 }
 
 // glm4MoE has biases on q, k and v only, leading dense layers, sigmoid routing
-// with a selection bias (arXiv:2508.06471 section 2.1).
+// with a selection bias (arXiv:2508.06471).
 func glm4MoE(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a := heads(f, m)

@@ -10,15 +10,24 @@ import (
 // dropout, initialisation, rotary angles, routing scores, training losses,
 // bookkeeping of the library. A trailing or leading * matches the rest.
 var harmless = []string{
-	"*_token_id", "*_token_ids", "*_token_index", "*dropout*", "*_pdrop", "pdrop_*", "*_prob", "initializer_*", "init_*", "*_init",
-	"*_eps", "*_epsilon", "layer_norm_eps*", "*activation_function", "hidden_act", "hidden_activation", "ffn_act_fn", "activation", "act_fn", "scale_attn*", "*_softcapping", "query_pre_attn_scalar",
-	"rope_*", "rotary_*", "*rotary_factor", "rotary_dim", "mrope_*", "use_rope", "original_max_position_embeddings", "initial_context_length", "yarn_*",
-	"transformers_version", "auto_map", "_name_or_path", "use_cache", "use_return_dict", "torch_dtype", "dtype", "output_*", "return_dict*", "pretraining_tp", "ep_size", "gradient_checkpointing",
-	"aux_loss_*", "router_aux_loss_coef", "router_z_loss_coef", "router_jitter_noise", "router_scaling_factor", "seq_aux", "norm_topk_prob", "routed_scaling_factor", "scoring_func", "moe_router_*", "swiglu_limit", "swiglu_alpha",
-	"slow_but_exact", "apply_residual_connection_post_layernorm", "attention_softmax_in_fp32", "masked_softmax_fusion", "offset_alibi", "seq_length", "skip_bias_add*", "hidden_dropout", "unk_token_id",
-	"reorder_and_upcast_attn", "summary_*", "task_specific_params", "prefix", "embedding_fraction", "init_device", "logit_scale", "verbose", "no_bias_*", "tokenizer_name", "problem_type", "id2label", "label2id",
-	"cache_implementation", "mamba_ssm_dtype", "rope_parameters", "attn_scale", "attn_temperature_tuning", "floor_scale", "for_llm_compressor", "is_decoder", "is_encoder_decoder", "boi_*", "eoi_*", "mm_tokens_per_image",
-	"use_bidirectional_attention", "indexer_rope_interleave", "index_topk_freq", "long_factor", "short_factor", "head_dtype", "unsloth_*", "model_max_length", "quantization_config_note",
+	// tokens and tasks
+	"*_token_id", "*_token_ids", "*_token_index", "boi_*", "eoi_*", "mm_tokens_per_image", "tokenizer_name", "model_max_length",
+	"summary_*", "task_specific_params", "problem_type", "id2label", "label2id", "prefix",
+	// training: dropout, initialisation, losses
+	"*dropout*", "*_pdrop", "pdrop_*", "*_prob", "initializer_*", "init_*", "*_init", "embedding_fraction", "gradient_checkpointing",
+	"aux_loss_*", "router_aux_loss_coef", "router_z_loss_coef", "router_jitter_noise", "seq_aux",
+	// numerics
+	"*_eps", "*_epsilon", "*activation_function", "hidden_act", "hidden_activation", "activation", "ffn_act_fn", "swiglu_limit", "swiglu_alpha",
+	"*_softcapping", "query_pre_attn_scalar", "scale_attn*", "attn_scale", "attn_temperature_tuning", "floor_scale", "logit_scale",
+	"attention_softmax_in_fp32", "masked_softmax_fusion", "reorder_and_upcast_attn", "slow_but_exact", "apply_residual_connection_post_layernorm",
+	"offset_alibi", "skip_bias_add*", "mamba_ssm_dtype", "torch_dtype", "dtype",
+	// rotary angles
+	"rope_*", "rotary_*", "*rotary_factor", "mrope_*", "yarn_*", "original_max_position_embeddings", "initial_context_length", "indexer_rope_interleave",
+	// routing scores
+	"norm_topk_prob", "routed_scaling_factor", "router_scaling_factor", "scoring_func",
+	// bookkeeping of the library
+	"transformers_version", "auto_map", "_name_or_path", "use_cache", "cache_implementation", "use_return_dict", "return_dict*", "output_*",
+	"pretraining_tp", "ep_size", "init_device", "verbose", "is_decoder", "is_encoder_decoder", "seq_length",
 }
 
 // shapeWords mark a field that may change a shape: such a field is never skipped.
