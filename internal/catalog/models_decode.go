@@ -33,6 +33,7 @@ type modelFile struct {
 	MTP           *mtpFile                 `json:"mtp"`
 	Weights       string                   `json:"weights"`
 	Experts       string                   `json:"experts"`
+	Unsupported   []string                 `json:"unsupported"` // parts of the published model left out
 	Published     publishedFile            `json:"published"`
 	Source        string                   `json:"source"`
 	Notes         []string                 `json:"notes"`
@@ -76,7 +77,7 @@ func (m *modelFile) load(name string) error {
 		if m.Base != "" {
 			return fmt.Errorf("%s.json: base %s has a base itself; name that one", name, own.Base)
 		}
-		m.HFID, m.Aliases, m.Published, m.Source, m.Notes = "", nil, publishedFile{}, "", nil
+		m.HFID, m.Aliases, m.Unsupported, m.Published, m.Source, m.Notes = "", nil, nil, publishedFile{}, "", nil
 	}
 	if err := decodeStrict(data, m); err != nil {
 		return fmt.Errorf("%s.json: %w", name, err)
@@ -106,7 +107,7 @@ func (m *modelFile) entry() (*ModelEntry, error) {
 	}
 	out := &model.Model{
 		Name: m.Name, HFID: m.HFID, Architecture: m.Architecture, Hidden: m.Hidden, Vocab: m.Vocab, Tied: m.Tied, Norm: norm,
-		Positions: m.Positions, EmbedNorm: m.EmbedNorm, MaxContext: m.MaxContext, Source: m.Source,
+		Positions: m.Positions, EmbedNorm: m.EmbedNorm, MaxContext: m.MaxContext, Source: m.Source, Unsupported: m.Unsupported,
 	}
 	if err := m.layers(out); err != nil {
 		return nil, err
