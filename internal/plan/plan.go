@@ -40,18 +40,26 @@ func (p *Plan) ExpertRanks() int { return p.DP * p.CP * p.TP / p.ETP }
 // ExpertDP is the number of replicas of one expert shard in a stage.
 func (p *Plan) ExpertDP() int { return p.ExpertRanks() / p.EP }
 
-// Shards is the number of data-parallel ranks that share ZeRO's states of
-// weights outside the experts: DP x CP, or the shard group of HSDP.
+// Replicas is the number of ranks that hold the same weights outside the
+// experts: DP x CP, twice that under DualPipe, whose mirrored stages hold them
+// again.
+func (p *Plan) Replicas() int { return p.DP * p.CP * p.Schedule.ParamCopies() }
+
+// ExpertReplicas is the same for one expert shard.
+func (p *Plan) ExpertReplicas() int { return p.ExpertDP() * p.Schedule.ParamCopies() }
+
+// Shards is the number of ranks that share ZeRO's states of weights outside the
+// experts: all replicas, or the shard group of HSDP.
 func (p *Plan) Shards() int {
 	if p.ShardGroup > 0 {
 		return p.ShardGroup
 	}
-	return p.DP * p.CP
+	return p.Replicas()
 }
 
 // ExpertShards is the same for routed experts: their replicas are fewer by EP.
 func (p *Plan) ExpertShards() int {
-	n := p.ExpertDP()
+	n := p.ExpertReplicas()
 	if p.ShardGroup > 0 {
 		n = min(n, p.ShardGroup)
 	}

@@ -16,13 +16,14 @@ type Precision struct {
 	SavedInput unit.Format // activations stored as inputs of linears
 	SavedAct   unit.Format // activations stored as inputs of SwiGLU or GeLU
 	Weights    unit.Format // resident working copy of the weights
+	Gather     unit.Format // weights on the wire: ZeRO's all-gathers
 	Gradients  unit.Format // accumulated gradients
 	GradReduce unit.Format // gradients on the wire
 	Master     unit.Format // master weights of the optimizer
 	Moment     unit.Format // each of Adam's two moments
 	Dispatch   unit.Format // expert all-to-all towards the experts, and its mirror in backward
 	Combine    unit.Format // expert all-to-all back, and its mirror
-	Primary    bool        // GEMMs read 8- or 4-bit copies made from the resident weights once per step
+	Copies     bool        // a second copy of the weights in the GEMM format, made from the resident ones once per step
 }
 
 // Precisions are the policies by name.
@@ -38,23 +39,23 @@ type Precision struct {
 //   - mxfp8, nvfp4: block formats of Blackwell, same states as fp8-tensor.
 var Precisions = map[string]Precision{
 	"bf16": {Name: "bf16", GEMM: unit.BF16, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.BF16, SavedAct: unit.BF16,
-		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Weights: unit.BF16, Gather: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
 		Dispatch: unit.BF16, Combine: unit.BF16},
 	"fp16": {Name: "fp16", GEMM: unit.FP16, Attention: unit.FP16, Head: unit.FP16, SavedInput: unit.FP16, SavedAct: unit.FP16,
-		Weights: unit.FP16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Weights: unit.FP16, Gather: unit.FP16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
 		Dispatch: unit.FP16, Combine: unit.FP16},
 	"fp8": {Name: "fp8", GEMM: unit.FP8Block, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.FP8Block, SavedAct: unit.FP8Block,
-		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.BF16, Master: unit.FP32, Moment: unit.BF16,
-		Dispatch: unit.FP8Block, Combine: unit.BF16, Primary: true},
+		Weights: unit.FP8Block, Gather: unit.BF16, Gradients: unit.FP32, GradReduce: unit.BF16, Master: unit.FP32, Moment: unit.BF16,
+		Dispatch: unit.FP8Block, Combine: unit.BF16},
 	"fp8-tensor": {Name: "fp8-tensor", GEMM: unit.FP8, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.FP8, SavedAct: unit.BF16,
-		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
-		Dispatch: unit.BF16, Combine: unit.BF16, Primary: true},
+		Weights: unit.BF16, Gather: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16, Copies: true},
 	"mxfp8": {Name: "mxfp8", GEMM: unit.MXFP8, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.MXFP8, SavedAct: unit.BF16,
-		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
-		Dispatch: unit.BF16, Combine: unit.BF16, Primary: true},
+		Weights: unit.BF16, Gather: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16, Copies: true},
 	"nvfp4": {Name: "nvfp4", GEMM: unit.NVFP4, Attention: unit.BF16, Head: unit.BF16, SavedInput: unit.NVFP4, SavedAct: unit.BF16,
-		Weights: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
-		Dispatch: unit.BF16, Combine: unit.BF16, Primary: true},
+		Weights: unit.BF16, Gather: unit.BF16, Gradients: unit.FP32, GradReduce: unit.FP32, Master: unit.FP32, Moment: unit.FP32,
+		Dispatch: unit.BF16, Combine: unit.BF16, Copies: true},
 }
 
 // precisionOrder is the order in which help and errors list the policies.

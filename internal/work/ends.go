@@ -78,7 +78,6 @@ func (b *builder) head(part string) {
 	b.widest(logits * (bf16 + 4))
 }
 
-
 // BuildMTP is one multi-token-prediction module: two norms, the 2h x h
 // projection, a layer and the shared head once more (arXiv:2412.19437 section 2.2).
 func BuildMTP(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {

@@ -1,0 +1,205 @@
+package search
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Options steer a search; zero values are the defaults.
+type Options struct {
+	Top        int  // plans kept, 0 = 5
+	Workers    int  // goroutines, 0 = all cores
+	Exhaustive bool // lay out every plan that fits instead of pruning by the bound
+	Progress   func(done, all int)
+}
+
+// Count is what became of the candidates.
+type Count struct {
+	Illegal  [plan.NumCauses]int64
+	TooLarge int64 // legal, do not fit
+	Pruned   int64 // fit, proved slower than the plans kept
+	LaidOut  int64 // fit, laid out by the simulator
+}
+
+// Evaluated is the number of legal plans looked at.
+func (c *Count) Evaluated() int64 { return c.TooLarge + c.Pruned + c.LaidOut }
+
+// Outcome is a search's answer.
+type Outcome struct {
+	Plans   []*train.Result // best first, at most Top
+	Nearest *train.Result   // the plan that lacks least memory, when nothing fits
+	// Example of a rejected plan per legality cause, and the best one that does not fit.
+	Examples [plan.NumCauses]*plan.Plan
+	Count    Count
+	Partial  bool // cancelled: what was found so far
+}
+
+// candidate is a plan in the running.
+type candidate struct {
+	plan plan.Plan
+	step unit.Seconds
+}
+
+// pool is shared by the workers: the best plans, and the step that a new plan
+// has to beat.
+type pool struct {
+	mu        sync.Mutex
+	top       int
+	best      []candidate
+	threshold atomic.Uint64 // float64 bits of the slowest kept step
+	nearest   candidate     // step holds bytes
+	outcome   Outcome
+}
+
+// Run searches space.
+func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome, error) {
+	if o.Top == 0 {
+		o.Top = 5
+	}
+	if o.Workers == 0 {
+		o.Workers = runtime.GOMAXPROCS(0)
+	}
+	pl := &pool{top: o.Top}
+	pl.threshold.Store(math.Float64bits(math.Inf(1)))
+	jobs := s.outers(e.Job().GPUs)
+	var next, done atomic.Int64
+	var wg sync.WaitGroup
+	for range min(o.Workers, max(len(jobs), 1)) {
+		wg.Go(func() {
+			w := &worker{e: e.Clone(), pool: pl, exhaustive: o.Exhaustive, ctx: ctx}
+			for ctx.Err() == nil {
+				i := int(next.Add(1)) - 1
+				if i >= len(jobs) {
+					break
+				}
+				w.run(s, jobs[i])
+				if n := int(done.Add(1)); o.Progress != nil {
+					o.Progress(n, len(jobs))
+				}
+			}
+			pl.join(w)
+		})
+	}
+	wg.Wait()
+	return pl.finish(ctx, e)
+}
+
+// worker evaluates candidates with its own caches and counters.
+type worker struct {
+	e          *train.Evaluator
+	pool       *pool
+	ctx        context.Context
+	exhaustive bool
+	count      Count
+	examples   [plan.NumCauses]*plan.Plan
+	nearest    candidate
+}
+
+func (w *worker) run(s *Space, o outer) {
+	s.walk(w.e.Job(), o, &visitor{legal: w.legal, illegal: w.illegal})
+}
+
+func (w *worker) illegal(p *plan.Plan, c plan.Cause) {
+	w.count.Illegal[c]++
+	if w.examples[c] == nil {
+		q := *p
+		w.examples[c] = &q
+	}
+}
+
+func (w *worker) legal(p *plan.Plan) {
+	if w.ctx.Err() != nil {
+		return
+	}
+	q := w.e.Quick(p)
+	if !q.Fits {
+		w.count.TooLarge++
+		if w.nearest.step == 0 || float64(q.Memory) < float64(w.nearest.step) {
+			w.nearest = candidate{*p, unit.Seconds(q.Memory)}
+		}
+		return
+	}
+	if !w.exhaustive && float64(q.Bound) > math.Float64frombits(w.pool.threshold.Load()) {
+		w.count.Pruned++
+		return
+	}
+	w.count.LaidOut++
+	if step, err := w.e.Step(p); err == nil {
+		w.pool.offer(p, step)
+	}
+}
+
+// offer keeps a plan if it is among the best; equal steps are ordered by their
+// text so that the answer does not depend on the workers.
+func (pl *pool) offer(p *plan.Plan, step unit.Seconds) {
+	if float64(step) > math.Float64frombits(pl.threshold.Load()) {
+		return
+	}
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	c := candidate{*p, step}
+	i, _ := slices.BinarySearchFunc(pl.best, c, compare)
+	pl.best = slices.Insert(pl.best, i, c)
+	if len(pl.best) > pl.top {
+		pl.best = pl.best[:pl.top]
+	}
+	if len(pl.best) == pl.top {
+		pl.threshold.Store(math.Float64bits(float64(pl.best[pl.top-1].step)))
+	}
+}
+
+func compare(a, b candidate) int {
+	if c := cmp.Compare(a.step, b.step); c != 0 {
+		return c
+	}
+	return cmp.Compare(a.plan.String(), b.plan.String())
+}
+
+// join adds a worker's counters.
+func (pl *pool) join(w *worker) {
+	pl.mu.Lock()
+	defer pl.mu.Unlock()
+	c := &pl.outcome.Count
+	for i, n := range w.count.Illegal {
+		c.Illegal[i] += n
+		if pl.outcome.Examples[i] == nil {
+			pl.outcome.Examples[i] = w.examples[i]
+		}
+	}
+	c.TooLarge += w.count.TooLarge
+	c.Pruned += w.count.Pruned
+	c.LaidOut += w.count.LaidOut
+	if n := w.nearest; n.step > 0 && (pl.nearest.step == 0 || compare(n, pl.nearest) < 0) {
+		pl.nearest = n
+	}
+}
+
+// finish evaluates the kept plans in full.
+func (pl *pool) finish(ctx context.Context, e *train.Evaluator) (*Outcome, error) {
+	out := &pl.outcome
+	out.Partial = ctx.Err() != nil
+	for i := range pl.best {
+		r, err := e.Evaluate(&pl.best[i].plan)
+		if err != nil {
+			return nil, err
+		}
+		out.Plans = append(out.Plans, r)
+	}
+	if pl.nearest.step > 0 {
+		r, err := e.Evaluate(&pl.nearest.plan)
+		if err != nil {
+			return nil, err
+		}
+		out.Nearest = r
+	}
+	return out, nil
+}

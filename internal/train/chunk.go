@@ -1,0 +1,92 @@
+package train
+
+import (
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// chunk is one kind of model part along the pipeline, priced and weighed.
+type chunk struct {
+	pass    [directions]passCost
+	params  work.Params // layers
+	ends    work.Params // embedding, head
+	saved   unit.Bytes  // per micro-batch
+	working unit.Bytes  // largest temporary
+}
+
+// chunksOf prices the kinds of chunks under a shape, once per cut.
+func (s *shape) chunksOf(p *parts) []chunk {
+	n := len(p.of)
+	if c := s.chunks[n]; c != nil {
+		return c
+	}
+	list := make([]chunk, len(p.kinds))
+	for i := range p.kinds {
+		k, c := &p.kinds[i], &list[i]
+		for class, n := range k.layers {
+			if n > 0 {
+				c.addLayers(&s.class[class], n)
+			}
+		}
+		if k.first {
+			c.addEnd(&s.embed)
+		}
+		if k.last {
+			c.addEnd(&s.head)
+			for m := range s.mtp {
+				c.addLayers(&s.mtp[m], 1)
+			}
+		}
+	}
+	s.chunks[n] = list
+	return list
+}
+
+func (c *chunk) addLayers(l *layerCost, n int64) {
+	c.params.Add(l.params, n)
+	c.saved += unit.Bytes(n) * l.saved
+	c.common(l, n)
+}
+
+func (c *chunk) addEnd(l *layerCost) {
+	c.ends.Add(l.params, 1)
+	c.saved += l.saved
+	c.common(l, 1)
+}
+
+func (c *chunk) common(l *layerCost, n int64) {
+	for d := range c.pass {
+		c.pass[d].add(&l.pass[d], float64(n))
+	}
+	c.working = max(c.working, l.dropped+l.working)
+}
+
+// layout is a plan ready to be timed: its chunks by kind, with the collectives
+// that ZeRO repeats per micro-batch, and where they lie.
+type layout struct {
+	shape  *shape
+	topo   *topology
+	chunks []chunk // by kind
+	hop    traffic // one boundary crossing
+}
+
+// at is the priced chunk c of the pipeline.
+func (l *layout) at(c int) *chunk { return &l.chunks[l.topo.of[c]] }
+
+// prepare prices the plan's chunks.
+func (e *Evaluator) prepare(p *plan.Plan) layout {
+	l := layout{shape: e.shape(p), topo: e.topology(p)}
+	l.chunks = l.shape.chunksOf(l.topo.parts)
+	if p.ZeRO >= 2 {
+		e.scratch = append(e.scratch[:0], l.chunks...)
+		l.chunks = e.scratch
+		for i := range l.chunks {
+			e.shardLayers(p, &l.chunks[i])
+		}
+	}
+	if p.PP > 1 {
+		l.hop = e.collective(work.SendRecv, work.AxisPP, 2, p.GPUs()/p.PP, float64(l.shape.boundary))
+	}
+	return l
+}

@@ -1,0 +1,125 @@
+package train
+
+import (
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Quick is what a search needs to know of every plan.
+type Quick struct {
+	Memory unit.Bytes
+	Fits   bool
+	Bound  unit.Seconds // proved: Step is never shorter
+}
+
+// Quick gives a legal plan's memory and, where it fits, a lower bound of Step:
+// no layout of its passes is shorter, and no resource is busy for longer than
+// the step.
+func (e *Evaluator) Quick(p *plan.Plan) Quick {
+	l := e.prepare(p)
+	parts, _ := e.memory(p, &l)
+	q := Quick{Memory: parts.Total()}
+	q.Fits = q.Memory <= e.limit
+	if !q.Fits {
+		return q
+	}
+	end := e.ends(p, &l)
+	spec := e.spec(p, &l)
+	c := e.ceilings(p, &l, &end)
+	q.Bound = max(sched.LowerBound(&spec)+end.wait+end.update, c.Max())
+	return q
+}
+
+// Step is the estimate alone, for ranking.
+func (e *Evaluator) Step(p *plan.Plan) (unit.Seconds, error) {
+	l := e.prepare(p)
+	end := e.ends(p, &l)
+	spec := e.spec(p, &l)
+	t, err := sched.Makespan(&spec)
+	c := e.ceilings(p, &l, &end)
+	return max(t+end.wait+end.update, c.Max()), err
+}
+
+// Evaluate answers for one legal plan.
+func (e *Evaluator) Evaluate(p *plan.Plan) (*Result, error) {
+	if err := e.mach.Supports(p.Precision.GEMM); err != nil {
+		return nil, err
+	}
+	l := e.prepare(p)
+	spec := e.spec(p, &l)
+	lay, err := sched.Lay(&spec)
+	if err != nil {
+		return nil, err
+	}
+	r := &Result{Plan: *p, Limit: e.limit, MicroBatches: spec.MicroBatches}
+	r.Memory, r.MemoryRank = e.memory(p, &l)
+	r.Fits = r.Memory.Total() <= e.limit
+	end := e.ends(p, &l)
+	r.Ceilings = e.ceilings(p, &l, &end)
+	r.HardwareFLOPs = e.executed(p, &l)
+	laid := lay.Step + end.wait + end.update
+	r.Step = max(laid, r.Ceilings.Max())
+	r.waits(lay, &l, &end)
+	r.Waits[WaitLinks] = r.Step - laid
+	e.throughput(r)
+	e.bounds(r, &spec, &l, &end)
+	e.bind(r)
+	return r, nil
+}
+
+func (e *Evaluator) throughput(r *Result) {
+	j := e.job
+	r.Tokens = float64(j.GlobalBatch) * float64(j.Seq)
+	r.FLOPsPerToken = j.Model.FLOPsPerToken(int64(j.Seq), model.Causal, j.MTP)
+	peak := e.cluster.Device.Peak
+	r.Peak = unit.FLOPRate(peak.Matrix[unit.BF16].Value)
+	if r.Peak == 0 {
+		r.Peak = unit.FLOPRate(peak.Matrix[unit.FP16].Value)
+	}
+}
+
+// bounds gives the floor (each resource alone at its achieved rate, or the
+// pipeline of floor kernels, whichever is longer) and the upper bound (kernels
+// at their worst, every collective in line).
+func (e *Evaluator) bounds(r *Result, spec *sched.Spec, l *layout, end *closing) {
+	t := &e.times
+	serial := func(f, b int) unit.Seconds { return t.f[f] + t.b[b] + t.w[b] }
+	s := *spec
+	if s.Times.Pair != nil {
+		s.Times.Pair = serial
+	}
+	t.fill(l, 0, func(p *passCost) unit.Seconds { return p.floor })
+	r.Lower = min(r.Step, max(r.Ceilings.Max(), sched.LowerBound(&s)))
+	t.fill(l, l.hop.upper, func(p *passCost) unit.Seconds { return p.upper + p.serial })
+	if m, err := sched.Makespan(&s); err == nil {
+		r.Upper = m + end.upper
+	}
+	r.Upper = max(r.Upper, r.Step)
+}
+
+// bind names what the step waits for: the largest ceiling, or the bubble where
+// the pipeline idles longer than any resource works.
+func (e *Evaluator) bind(r *Result) {
+	c := &r.Ceilings
+	best := c.Compute
+	r.Bound = BoundCompute
+	for _, x := range []struct {
+		t unit.Seconds
+		b Bound
+	}{{c.HBM, BoundHBM}, {c.NVLink, BoundNVLink}, {c.Network, BoundNetwork}, {r.Waits[WaitBubble], BoundBubble}} {
+		if x.t > best {
+			best, r.Bound = x.t, x.b
+		}
+	}
+	node, dev := &e.cluster.Node, e.cluster.Device
+	switch r.Bound {
+	case BoundNVLink:
+		r.Link = fmt.Sprintf("%s of %s, %.4g GB/s per GPU and direction", node.ScaleUpKind, dev.Name, float64(e.mach.ScaleUpRate())/1e9)
+	case BoundNetwork:
+		r.Link = fmt.Sprintf("%s between nodes, %.4g GB/s per GPU and direction", node.NICKind, float64(e.mach.NetworkRate())/1e9)
+	}
+}

@@ -1,0 +1,118 @@
+// Package train answers how long one optimizer step takes under a plan, what
+// binds it and what it needs: it prices each layer once, lays the passes on the
+// pipeline schedule, adds what data parallelism and the optimizer leave visible
+// and compares with the ceilings. Estimates lie between a floor (every resource
+// perfectly overlapped at its achieved rate) and an upper bound (nothing
+// overlapped, pessimistic kernels).
+//
+// An Evaluator memoises everything that several plans share, which is what lets
+// a search look at tens of thousands of plans per second; it serves one
+// goroutine.
+package train
+
+import (
+	"reflect"
+
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// DefaultMemoryLimit is the share of device memory that a plan may use:
+// fragmentation and spikes take the rest (interfaces.md, `fits`).
+const DefaultMemoryLimit = 0.94
+
+// Evaluator evaluates plans for one job on one cluster.
+type Evaluator struct {
+	job     *plan.Job
+	cluster *hw.Cluster
+	mach    *cost.Machine
+	limit   unit.Bytes
+
+	classes []model.Layer // distinct layers
+	prefix  [][]int32     // prefix[c][i] = layers of class c among the first i
+	flops   []float64     // forward FLOPs per token of each class
+
+	shapes     map[shapeKey]*shape
+	cuts       map[int]*parts
+	topologies map[topologyKey]*topology
+	scratch    []chunk
+	times      timeline
+}
+
+// NewEvaluator prepares a job. limit is the usable share of device memory, 0
+// for the default. The error names a figure that the machine lacks.
+func NewEvaluator(j *plan.Job, c *hw.Cluster, limit float64) (*Evaluator, error) {
+	mach, err := cost.New(c, cost.Options{})
+	if err != nil {
+		return nil, err
+	}
+	if limit == 0 {
+		limit = DefaultMemoryLimit
+	}
+	e := &Evaluator{job: j, cluster: c, mach: mach, limit: unit.Bytes(limit * c.Device.Peak.Memory.Value)}
+	e.forget()
+	e.classify()
+	return e, nil
+}
+
+// Clone is an Evaluator of its own for another goroutine.
+func (e *Evaluator) Clone() *Evaluator {
+	f := *e
+	f.forget()
+	return &f
+}
+
+// forget starts with empty caches.
+func (e *Evaluator) forget() {
+	e.shapes, e.cuts, e.topologies = map[shapeKey]*shape{}, map[int]*parts{}, map[topologyKey]*topology{}
+	e.scratch, e.times = nil, timeline{}
+}
+
+// Machine is what the Evaluator prices with.
+func (e *Evaluator) Machine() *cost.Machine { return e.mach }
+
+// Job is what the Evaluator plans for.
+func (e *Evaluator) Job() *plan.Job { return e.job }
+
+// Cluster is where the job runs.
+func (e *Evaluator) Cluster() *hw.Cluster { return e.cluster }
+
+// MemoryLimit is the usable bytes per device.
+func (e *Evaluator) MemoryLimit() unit.Bytes { return e.limit }
+
+// classify finds the distinct layers and counts them by prefix, so that a
+// chunk's layers are two subtractions per class.
+func (e *Evaluator) classify() {
+	layers := e.job.Model.Layers
+	classOf := make([]int, len(layers))
+	for i := range layers {
+		c := -1
+		for k := range e.classes {
+			if reflect.DeepEqual(e.classes[k], layers[i]) {
+				c = k
+				break
+			}
+		}
+		if c < 0 {
+			c = len(e.classes)
+			e.classes = append(e.classes, layers[i])
+		}
+		classOf[i] = c
+	}
+	e.prefix = make([][]int32, len(e.classes))
+	e.flops = make([]float64, len(e.classes))
+	for c := range e.classes {
+		e.prefix[c] = make([]int32, len(layers)+1)
+		for i := range layers {
+			e.prefix[c][i+1] = e.prefix[c][i]
+			if classOf[i] == c {
+				e.prefix[c][i+1]++
+			}
+		}
+		l, s := &e.classes[c], int64(e.job.Seq)
+		e.flops[c] = float64(e.job.Model.LinearFLOPs(l) + l.Attention.CoreFLOPs(s, model.Causal)/unit.FLOPs(s))
+	}
+}

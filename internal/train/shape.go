@@ -1,0 +1,205 @@
+package train
+
+import (
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// direction is one of the three passes of a pipeline: F, B (with the forward
+// work that recomputation repeats) and W.
+type direction int
+
+const (
+	forward direction = iota
+	backward
+	weight
+	directions
+)
+
+// directionOf maps a work phase to the pass that runs it.
+var directionOf = [work.NumPhases]direction{work.Forward: forward, work.Recompute: backward, work.Input: backward, work.Weight: weight}
+
+// passCost is what one pass of one layer (or end) costs one rank for one
+// micro-batch.
+type passCost struct {
+	floor, kernels, upper unit.Seconds // kernels without communication
+	waits                 [work.NumAxes]unit.Seconds
+	exchange              unit.Seconds // expert all-to-all, hidden only where two micro-batches pair up
+	states                unit.Seconds // ZeRO-2 and ZeRO-3 collectives of the pass, hidden behind kernels
+	serial                unit.Seconds // all communication, nothing hidden, pessimistic rates
+	latency               unit.Seconds
+	sol                   Ceilings
+	flops                 unit.FLOPs
+}
+
+// add sums n times q into p.
+func (p *passCost) add(q *passCost, n float64) {
+	s := unit.Seconds(n)
+	p.floor += s * q.floor
+	p.kernels += s * q.kernels
+	p.upper += s * q.upper
+	for a := range p.waits {
+		p.waits[a] += s * q.waits[a]
+	}
+	p.exchange += s * q.exchange
+	p.states += s * q.states
+	p.serial += s * q.serial
+	p.latency += s * q.latency
+	p.sol.add(&q.sol, s)
+	p.flops += unit.FLOPs(n) * q.flops
+}
+
+// alone is the length of the pass when no other micro-batch covers its exchange:
+// the states' collectives hide behind its kernels only, since the exchange
+// occupies the same links.
+func (p *passCost) alone() unit.Seconds {
+	return p.line() + p.exchange + p.uncovered()
+}
+
+// uncovered is what the pass's own kernels do not cover of the states' collectives.
+func (p *passCost) uncovered() unit.Seconds { return max(0, p.states-p.kernels) }
+
+// line is kernels and the waits between them, which no pairing can hide.
+func (p *passCost) line() unit.Seconds {
+	t := p.kernels
+	for _, w := range p.waits {
+		t += w
+	}
+	return t
+}
+
+// layerCost is a layer priced under one shape: its passes and its memory.
+type layerCost struct {
+	pass                           [directions]passCost
+	params                         work.Params
+	saved, input, dropped, working unit.Bytes
+}
+
+// price turns one layer's operations into passes.
+func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
+	c := layerCost{params: l.Params, saved: l.Saved, input: l.Input, dropped: l.Dropped, working: l.Working}
+	var tp, cp, core [directions]unit.Seconds
+	for i := range l.Ops {
+		op := &l.Ops[i]
+		d := directionOf[op.Phase]
+		q := &c.pass[d]
+		if op.Kind != work.Collective {
+			x := mach.Op(op)
+			q.floor += x.Floor
+			q.kernels += x.Estimate
+			q.upper += x.Upper
+			q.sol.Compute += x.Compute
+			q.sol.HBM += x.HBM
+			q.flops += op.FLOPs
+			if op.Kind == work.Attention {
+				core[d] += x.Estimate
+			}
+			continue
+		}
+		x := mach.Collective(&op.Comm)
+		n := unit.Seconds(max(op.Count, 1))
+		q.sol.NVLink += n * x.ScaleUp
+		q.sol.Network += n * x.Network
+		q.serial += n * x.Upper
+		q.latency += n * x.Latency
+		switch op.Comm.Axis {
+		case work.AxisTP:
+			tp[d] += n * x.Estimate
+		case work.AxisCP:
+			cp[d] += n * x.Estimate
+		default:
+			q.exchange += n * x.Estimate
+		}
+	}
+	for d := range c.pass {
+		q := &c.pass[d]
+		q.waits[work.AxisTP] = tpWait(p, tp[d], q.kernels)
+		q.waits[work.AxisCP] = cpWait(p, cp[d], core[d])
+	}
+	return c
+}
+
+// tpWait is what stays visible of tensor-parallel collectives. Pipelined with
+// their products in tp chunks, all but the first chunk can hide.
+func tpWait(p *plan.Plan, comm, kernels unit.Seconds) unit.Seconds {
+	if !p.Overlap.TP || p.TP == 1 {
+		return comm
+	}
+	return comm - min(comm*unit.Seconds(p.TP-1)/unit.Seconds(p.TP), kernels)
+}
+
+// cpWait is what stays visible of context parallelism: the ring hides behind the
+// attention of the block in hand, all but the first of cp blocks; the
+// all-to-all precedes attention and hides behind nothing.
+func cpWait(p *plan.Plan, comm, core unit.Seconds) unit.Seconds {
+	if p.CPAllToAll || p.CP == 1 {
+		return comm
+	}
+	return comm - min(comm, core*unit.Seconds(p.CP-1)/unit.Seconds(p.CP))
+}
+
+// shape is a plan's layers priced once: everything that does not depend on the
+// pipeline, the data-parallel degree or the sharding of states.
+type shape struct {
+	class       []layerCost // per distinct layer of the model
+	embed, head layerCost
+	mtp         []layerCost
+	boundary    unit.Bytes // what crosses to the next stage, per micro-batch
+	widest      work.Params
+	chunks      map[int][]chunk // by number of chunks: the kinds of that cut
+}
+
+// shapeKey is the part of a plan that shape depends on.
+type shapeKey struct {
+	tp, cp, ep, etp, mbs, rank    int
+	sp, a2a, unfused, tp2, behind bool
+	recompute                     plan.Recompute
+	tuning                        plan.Tuning
+}
+
+func keyOf(p *plan.Plan, m *model.Model) shapeKey {
+	return shapeKey{tp: p.TP, cp: p.CP, ep: p.EP, etp: p.ETP, mbs: p.MicroBatch, rank: p.LoRARank, sp: p.SP, a2a: p.CPAllToAll,
+		unfused: p.UnfusedAttn, tp2: p.Overlap.TP, behind: m.Tied && p.PP > 1, recompute: p.Recompute, tuning: p.Tuning}
+}
+
+// shape finds or prices the plan's layers.
+func (e *Evaluator) shape(p *plan.Plan) *shape {
+	key := keyOf(p, e.job.Model)
+	if s := e.shapes[key]; s != nil {
+		return s
+	}
+	m, seq := e.job.Model, int64(e.job.Seq)
+	s := &shape{class: make([]layerCost, len(e.classes)), chunks: map[int][]chunk{}}
+	for i := range e.classes {
+		l := work.BuildLayer(m, &e.classes[i], p, seq)
+		s.class[i] = price(e.mach, p, &l)
+		if x := l.Params; x.Dense+x.Expert > s.widest.Dense+s.widest.Expert {
+			s.widest = x
+		}
+	}
+	l := work.BuildEmbedding(m, p, seq)
+	s.embed = price(e.mach, p, &l)
+	l = work.BuildHead(m, p, seq)
+	s.head = price(e.mach, p, &l)
+	for i := range min(e.job.MTP, len(m.MTP)) {
+		l = work.BuildMTP(m, &m.MTP[i], p, seq)
+		s.mtp = append(s.mtp, price(e.mach, p, &l))
+	}
+	s.boundary = boundary(e.job, p)
+	e.shapes[key] = s
+	return s
+}
+
+// boundary is the activation that crosses from stage to stage: micro-batch x
+// seq x hidden in 16 bit, divided by context and, with sequence parallelism, by
+// tensor parallelism.
+func boundary(j *plan.Job, p *plan.Plan) unit.Bytes {
+	n := int64(p.MicroBatch) * int64(j.Seq) * j.Model.Hidden * 2 / int64(p.CP)
+	if p.SP {
+		n /= int64(p.TP)
+	}
+	return unit.Bytes(n)
+}

@@ -1,0 +1,118 @@
+package train
+
+import (
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// Wait is a kind of time that a step spends beside its kernels, on the busiest rank.
+type Wait int
+
+// The waits, in the order reports print them. WaitLinks is what a link needs
+// beyond the layout: collectives that each hide behind kernels but share the wire.
+const (
+	WaitTP Wait = iota
+	WaitCP
+	WaitEP
+	WaitDP
+	WaitPP
+	WaitLinks
+	WaitBubble
+	WaitOptimizer
+	NumWaits
+)
+
+var waitNames = [NumWaits]string{"tp", "cp", "ep", "dp", "pp", "links", "bubble", "optimizer"}
+
+// String is the wait's name in reports and JSON.
+func (w Wait) String() string { return waitNames[w] }
+
+// waits sums what the passes of the busiest rank wait for, and its anatomy.
+func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
+	busiest, least := 0, lay.Idle(0)
+	for rank := range lay.Ranks {
+		if idle := lay.Idle(rank); idle < least {
+			busiest, least = rank, idle
+		}
+	}
+	p := &r.Plan
+	hops := unit.Seconds(0)
+	if !p.Overlap.PP && p.PP > 1 {
+		hops = l.hop.estimate
+	}
+	for _, x := range lay.Ranks[busiest] {
+		r.passWaits(&x, l, hops)
+	}
+	r.Waits[WaitDP] += end.wait
+	r.Waits[WaitOptimizer] = end.update
+	r.Waits[WaitBubble] = least
+	r.Anatomy = anatomy(lay, busiest)
+	r.Anatomy.Optimizer = end.update
+}
+
+// passWaits adds the waits of one placed pass. What its length exceeds kernels
+// and known waits by is exchange that nothing hid, and kernels slowed by it.
+func (r *Result) passWaits(x *sched.Placed, l *layout, hop unit.Seconds) {
+	var known unit.Seconds
+	add := func(chunk int, d direction) {
+		q := &l.at(chunk).pass[d]
+		r.Waits[WaitTP] += q.waits[work.AxisTP]
+		r.Waits[WaitCP] += q.waits[work.AxisCP]
+		r.Waits[WaitDP] += q.waits[work.AxisDP]
+		known += q.line()
+		if x.Pass != sched.FB {
+			r.Waits[WaitDP] += q.uncovered()
+			known += q.uncovered()
+			if d != weight {
+				r.Waits[WaitPP] += hop
+				known += hop
+			}
+		}
+	}
+	switch x.Pass {
+	case sched.F:
+		add(x.Chunk, forward)
+	case sched.W:
+		add(x.Chunk, weight)
+	case sched.FB:
+		add(x.Chunk, forward)
+		add(x.BackChunk, backward)
+		add(x.BackChunk, weight)
+	case sched.B:
+		add(x.Chunk, backward)
+		if x.Full {
+			add(x.Chunk, weight)
+		}
+	}
+	if rest := x.End - x.Start - known; rest > 0 && r.Plan.EP > 1 {
+		r.Waits[WaitEP] += rest
+	}
+}
+
+// Anatomy is the step of the busiest pipeline rank by kind of pass, as
+// arXiv:2505.09343 table 4 publishes it: forward, full backward and
+// weight-gradient passes that run alone, overlapped pairs, the idle rest and
+// the optimizer.
+type Anatomy struct {
+	Forward, Backward, Weight, Pairs, Bubble, Optimizer unit.Seconds
+}
+
+func anatomy(lay *sched.Layout, rank int) Anatomy {
+	var a Anatomy
+	for _, x := range lay.Ranks[rank] {
+		d := x.End - x.Start
+		switch x.Pass {
+		case sched.F:
+			a.Forward += d
+		case sched.B:
+			a.Backward += d
+		case sched.W:
+			a.Weight += d
+		case sched.FB:
+			a.Pairs += d
+		}
+	}
+	a.Bubble = lay.Idle(rank)
+	return a
+}
