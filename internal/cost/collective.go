@@ -93,39 +93,55 @@ type legs struct {
 	latency          float64 // seconds of a small message
 	rate             float64 // bytes/s on the scale-up link; 0 = the machine's
 	uplink           bool    // network bytes cross the leaf switches' uplinks
+	// Shares of the links' rates that the algorithm reaches; 0 = all.
+	scaleUpPart, nicPart float64
+	streamed             bool // no pipeline to fill: the shares hold it already
 }
 
 // transfer prices the legs. Both links work at once in pipelines of chunks:
 //
-//	floor    = max(busy times)
-//	estimate = latency + own copy + max(busy times) + 2 sqrt(chunk max(busy times))
+//	floor    = max(busy times at achieved rates)
+//	estimate = latency + own copy + busy + 2 sqrt(chunk busy), busy = max(busy times at the algorithm's shares)
 //	upper    = estimate with the smaller busy time not hidden, all at pessimistic rates
+//
+// The root is the best split of b bytes into chunks: the pipeline waits for one
+// chunk (b/chunks at the link's rate) and pays the chunk latency for each.
 func (m *Machine) transfer(l legs) Transfer {
-	if l.rate == 0 {
-		l.rate = m.scaleUp
+	rate, nic := m.scaleUp, m.nic
+	if l.rate > 0 {
+		rate = l.rate
 	}
-	nic := m.nic
 	if l.uplink {
 		nic = m.uplink
 	}
-	su, net := over(l.scaleUp, l.rate), over(l.network, nic)
-	busy, small := max(su, net), min(su, net)
-	chunk := float64(m.links.Chunk)
-	if net > su {
-		chunk = max(chunk, m.nicLat)
+	su, net := over(l.scaleUp, rate), over(l.network, nic)
+	slowSU, slowNet := su, net
+	if l.scaleUpPart > 0 && !m.options.UsePeak {
+		slowSU /= l.scaleUpPart
 	}
-	est := l.latency + busy + 2*math.Sqrt(chunk*busy) + over(l.own*m.links.Own, l.rate)
+	if l.nicPart > 0 && !m.options.UsePeak {
+		slowNet /= l.nicPart
+	}
+	busy, small := max(slowSU, slowNet), min(slowSU, slowNet)
+	est := l.latency + busy + over(l.own*m.links.Own, rate)
+	if !l.streamed {
+		chunk := float64(m.links.Chunk)
+		if l.network > 0 {
+			chunk = max(chunk, m.nicLat)
+		}
+		est += 2 * math.Sqrt(chunk*busy)
+	}
 	t := Transfer{
 		ScaleUpBytes: unit.Bytes(l.scaleUp), NetworkBytes: unit.Bytes(l.network),
 		ScaleUp: unit.Seconds(su), Network: unit.Seconds(net), Latency: unit.Seconds(l.latency),
-		Floor: unit.Seconds(busy), Estimate: unit.Seconds(est),
-		Upper:     unit.Seconds(est + small + (1/pessimism-1)*(busy+small)),
+		Floor: unit.Seconds(max(su, net)), Estimate: unit.Seconds(est),
+		Upper:     unit.Seconds(est + small + (1/m.pessimism-1)*(busy+small)),
 		Algorithm: l.name, Link: ScaleUp,
 	}
-	if m.uplink < m.nic && !l.uplink { // rails may still share uplinks in a large fabric
+	if m.uplink < m.nic && !l.uplink { // rails of a large fabric may share uplinks after all
 		t.Upper += unit.Seconds(over(l.network, m.uplink) - net)
 	}
-	if net > su {
+	if slowNet > slowSU {
 		t.Link = Network
 	}
 	if l.latency > busy {

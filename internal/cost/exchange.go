@@ -6,7 +6,7 @@ import "github.com/ridgeline/ridgeline/internal/work"
 func (m *Machine) exchangeLatency(p placement) float64 {
 	lat := float64(m.links.Pair)
 	if p.nodes > 1 {
-		lat += m.crossing()
+		lat += m.crossing
 	}
 	return lat
 }

@@ -46,12 +46,14 @@ type Machine struct {
 	uplink   float64                  // bytes/s of a NIC's share of its leaf's uplinks
 	rails    bool                     // rank i of a node talks to rank i of others below one leaf
 	nicLat   float64                  // seconds one way
+	crossing float64                  // seconds of a small message between nodes, software included
 	nodeGPUs int64
 	sms      float64
 	gemm     [unit.NumFormats]gemmRates
 	att, mla attentionRates
 	links    hw.Links
 
+	pessimism   float64 // share of the estimate's rates behind Upper
 	assumptions []string
 }
 

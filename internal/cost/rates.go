@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -85,36 +86,46 @@ func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (fl
 	return 0, fmt.Errorf("device %s has no %s rate: add it to its catalogue entry", d.Name, what)
 }
 
+// related names the format whose rate a format without its own measurement has:
+// block-scaled formats run on the units of the plain one, and 16-bit formats on
+// the same units.
+var related = map[unit.Format]unit.Format{
+	unit.FP16: unit.BF16, unit.FP8Block: unit.FP8, unit.MXFP8: unit.FP8, unit.MXFP4: unit.NVFP4,
+}
+
+// resolveMatrix fills the rates of the largest products.
 func (m *Machine) resolveMatrix(d *hw.Device) {
 	usual := usualMatrix
 	if a, p := d.Achieved.Matrix[unit.BF16], d.Peak.Matrix[unit.BF16]; a.Known() && p.Known() {
 		usual = a.Value / p.Value
 	}
+	var guessed []string
 	for f := range unit.NumFormats {
 		a, p := d.Achieved.Matrix[f], d.Peak.Matrix[f]
+		of, ok := related[f]
+		like := d.Achieved.Matrix[of]
 		switch {
 		case m.options.UsePeak && p.Known():
 			m.matrix[f] = p.Value
 		case a.Known():
 			m.matrix[f] = a.Value
+		case p.Known() && ok && like.Known() && like.Value <= p.Value:
+			m.matrix[f] = like.Value
 		case p.Known():
 			m.matrix[f] = p.Value * usual
-			m.assume("%s GEMM of %s: not measured, %.2f of its datasheet figure assumed", f, d.Name, usual)
+			guessed = append(guessed, f.String())
 		}
 	}
-	// Block-scaled FP8 runs on the FP8 units where no rate of its own is known; FP32
-	// products run as TF32.
-	m.standIn(unit.FP8Block, unit.FP8)
-	m.standIn(unit.MXFP8, unit.FP8)
-	m.standIn(unit.MXFP4, unit.NVFP4)
-	m.standIn(unit.FP32, unit.TF32)
-	m.standIn(unit.FP16, unit.BF16)
-}
-
-// standIn lets format f run at g's rate where f has none.
-func (m *Machine) standIn(f, g unit.Format) {
-	if m.matrix[f] == 0 {
-		m.matrix[f] = m.matrix[g]
+	if len(guessed) > 0 {
+		m.assume("GEMM of %s in %s: not measured, %.2f of the datasheet figure assumed", d.Name, strings.Join(guessed, ", "), usual)
+	}
+	for f, of := range related { // a format the datasheet leaves out
+		if m.matrix[f] == 0 {
+			m.matrix[f] = m.matrix[of]
+		}
+	}
+	if m.matrix[unit.FP32] == 0 { // FP32 products run as TF32 in training
+		m.matrix[unit.FP32] = m.matrix[unit.TF32]
 	}
 }
 
@@ -137,6 +148,10 @@ func (m *Machine) resolveNIC(d *hw.Device) {
 		m.nicLat = usualNICLatency
 		m.assume("fabric latency of %s: not measured, %.1f us assumed", m.cluster.Name, 1e6*usualNICLatency)
 	}
+	m.crossing = m.nicLat + networkHop
+	if n.NICKind == "efa" {
+		m.crossing = efaHop
+	}
 	m.rails = m.cluster.Fabric.Rails
 	m.uplink = m.nic / m.cluster.Fabric.Oversubscription
 }
@@ -157,12 +172,16 @@ func (m *Machine) assume(format string, args ...any) {
 // resolveKernels multiplies the generation's constants with the device's rates.
 func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 	k := d.Kernels
+	m.pessimism = pessimism
 	switch {
 	case k == nil:
-		k = &hw.Kernels{}
+		k, m.pessimism = &hw.Kernels{}, doubt
 		m.assume("kernels of %s: no constants for %s, plain roofline", d.Name, d.Arch)
 	case !slices.Contains(k.Devices, d.Name):
 		m.assume("kernels of %s: not measured, those of %s assumed", d.Name, k.Arch)
+	}
+	if len(k.Devices) == 0 {
+		m.pessimism = doubt
 	}
 	m.sms = max(float64(d.SMs), 1)
 	for f := range unit.NumFormats {

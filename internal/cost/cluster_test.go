@@ -5,13 +5,14 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
-	"github.com/ridgeline/ridgeline/internal/work"
 )
 
 func fig(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Published, Source: "test"} }
 
-// h800 has the achieved rates of fact T1: BF16 758 TFLOP/s, FP8 1.46 PFLOP/s,
-// NVLink 160 GB/s, InfiniBand 50 GB/s (arXiv:2412.19437 section 3.2.2).
+// h800 has the achieved rates of the published machine: BF16 758 TFLOP/s, FP8
+// 1.46 PFLOP/s (The Smol Training Playbook, same compute), NVLink 160 GB/s and
+// InfiniBand 50 GB/s (arXiv:2412.19437 section 3.2.2). Its kernel constants are
+// round numbers near Hopper's.
 func h800(gpus int64) *hw.Cluster {
 	d := &hw.Device{Name: "h800-sxm", Arch: "hopper", SMs: 132}
 	d.Peak.Matrix[unit.BF16], d.Achieved.Matrix[unit.BF16] = fig(989e12), fig(758e12)
@@ -19,6 +20,13 @@ func h800(gpus int64) *hw.Cluster {
 	d.Peak.HBM, d.Achieved.HBM = fig(3350e9), fig(3000e9)
 	d.Peak.ScaleUp, d.Achieved.ScaleUp = fig(200e9), fig(160e9)
 	d.Achieved.NIC = fig(50e9)
+	k := &hw.Kernels{Arch: "hopper", Devices: []string{"h100-sxm"}}
+	k.GEMM[unit.BF16] = hw.GEMM{Share: 0.86, Fill: 160, Edge: 10, Quant: 0.2, Overlap: 0.2, Memory: 0.85, Launch: 3e-6, Grouped: 0.9}
+	k.GEMM[unit.FP8] = hw.GEMM{Share: 0.78, Fill: 200, Edge: 20, Quant: 0.2, Overlap: 0.3, Memory: 0.86, Launch: 5e-6, Grouped: 0.8}
+	k.Attention = hw.Attention{Share: [hw.NumHeadDims]float64{0.52, 0.72, 0.8}, Fill: 140, Tail: 0.3, Stream: 1, Launch: 1e-5}
+	k.MLA = hw.Attention{Share: [hw.NumHeadDims]float64{0.69, 0.69, 0.69}, Fill: 340, Tail: 0.6, Launch: 1e-5}
+	k.Links = hw.Links{Start: 5e-6, Hop: 0.8e-6, Pair: 7e-6, Chunk: 2e-6, Own: 0.3, Switch: 4e-5}
+	d.Kernels = k
 	node := hw.NodeSpec{GPUs: 8, ScaleUpKind: "nvlink", NIC: fig(50e9), NICKind: "infiniband", NICLatency: fig(3.7e-6)}
 	d.DefaultNode = node
 	return &hw.Cluster{Name: "h800", Device: d, GPUs: gpus, Node: node, Fabric: hw.Fabric{Oversubscription: 1, Rails: true}}
@@ -35,25 +43,7 @@ func mustNew(t testing.TB, c *hw.Cluster) *Machine {
 
 func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
-	if got < want*(1-tolerance) || got > want*(1+tolerance) {
+	if !(got >= want*(1-tolerance) && got <= want*(1+tolerance)) {
 		t.Errorf("%s = %.4g, want %.4g within %.2g", what, got, want, tolerance)
-	}
-}
-
-// Fact T4: the all-gather of 671.03e9 bf16 parameters over 2,048 H800.
-func TestFlatAndHierarchicalAllGather(t *testing.T) {
-	m := mustNew(t, h800(2048))
-	c := work.Comm{Kind: work.AllGather, Size: 2048, Stride: 1, Bytes: 2 * 671_030_000_000}
-	for _, a := range m.Alternatives(&c) {
-		switch a.Algorithm {
-		case "flat ring":
-			near(t, "flat ring network", float64(a.Network), 26.8, 0.005)
-		case "hierarchical":
-			near(t, "hierarchical network", float64(a.Network), 3.36, 0.01)
-			near(t, "hierarchical scale-up", float64(a.ScaleUp), 7.34, 0.005)
-		}
-	}
-	if got := m.Collective(&c); got.Link != ScaleUp || got.Algorithm != "hierarchical" {
-		t.Errorf("chosen %s bound by %s, want hierarchical bound by nvlink", got.Algorithm, got.Link)
 	}
 }
