@@ -16,12 +16,6 @@ func completeArg(names func() []cobra.Completion) cobra.CompletionFunc {
 	}
 }
 
-// completeFlag offers names for the value of a flag.
-func completeFlag(cmd *cobra.Command, flag string, names func() []cobra.Completion) {
-	// The only error is a flag that does not exist, which the command's own test would meet first.
-	_ = cmd.RegisterFlagCompletionFunc(flag, completeArg(func() []cobra.Completion { return names() }))
-}
-
 // completeCluster offers cluster names, GPU names to be followed by x and a
 // count, and files.
 func completeCluster(_ *cobra.Command, args []string, _ string) ([]cobra.Completion, cobra.ShellCompDirective) {

@@ -10,7 +10,7 @@ const (
 	groupCatalogue = "catalogue"
 )
 
-// commands lists every subcommand in the order of the root's help.
+// commands lists every subcommand.
 var commands = []func(*Env) *cobra.Command{
 	newScheduleCommand,
 	newModelsCommand,
