@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/binary"
 	"errors"
 	"flag"
 	"os"
@@ -26,6 +27,8 @@ func TestMain(m *testing.M) {
 //	code N ARGV...   run, and require exit code N
 //	badinput ARGV... run, and require exit code 2, no stdout, and one line on stderr
 //	columns N        require that no line of the last stdout is wider than N columns
+//	hugejson FILE    write the start of a JSON object in a file of 200 MB
+//	lyinggguf FILE   write a GGUF header that promises 2^40 tensors and holds none
 func TestScripts(t *testing.T) {
 	shared, err := filepath.Abs("../../../shared")
 	if err != nil {
@@ -49,6 +52,16 @@ func TestScripts(t *testing.T) {
 			"code":     codeCommand,
 			"badinput": badInputCommand,
 			"columns":  columnsCommand,
+			"hugejson": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(`{"hidden_size": 8, "note": "`), 0o666))
+				ts.Check(os.Truncate(ts.MkAbs(args[0]), 200e6))
+			},
+			"lyinggguf": func(ts *testscript.TestScript, _ bool, args []string) {
+				header := []byte("GGUF\x03\x00\x00\x00")                 // version 3
+				header = binary.LittleEndian.AppendUint64(header, 1<<40) // tensors
+				header = binary.LittleEndian.AppendUint64(header, 0)     // keys
+				ts.Check(os.WriteFile(ts.MkAbs(args[0]), header, 0o666))
+			},
 		},
 	})
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -31,6 +32,15 @@ func flagError(cmd *cobra.Command, err error) error {
 		var names []string
 		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, "--"+f.Name) })
 		return unknownWord("flag", dashed(unknown.GetSpecifiedName()), names, fmt.Sprintf("see `%s --help`", cmd.CommandPath()))
+	}
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		var plain *strconv.NumError // of pflag's own types, which name Go functions and no mend
+		if errors.As(err, &plain) {
+			return usagef("--%s: %q is not of type %s: see `%s --help`", f.Name, invalid.GetValue(), f.Value.Type(), cmd.CommandPath())
+		}
+		return usagef("--%s: %w", f.Name, errors.Unwrap(invalid))
 	}
 	return usagef("%w: see `%s --help`", err, cmd.CommandPath())
 }
