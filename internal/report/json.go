@@ -1,6 +1,3 @@
-// Package report formats answers for people and programs: text that fits 100
-// columns, and JSON. It is the only package that lays out tables and bars; it
-// decides how a number looks, never what it is.
 package report
 
 import (

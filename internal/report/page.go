@@ -1,3 +1,6 @@
+// Package report formats answers for people and programs: text that fits 100
+// columns, and JSON. It is the only package that lays out tables and bars; it
+// decides how a number looks, never what it is.
 package report
 
 import (
