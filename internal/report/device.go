@@ -56,7 +56,11 @@ type deviceFigure struct {
 func deviceFigures(d *hw.Device) []deviceFigure {
 	var all []deviceFigure
 	for f := range unit.NumFormats {
-		all = append(all, deviceFigure{f.String() + " matrix", "FLOP/s", d.Peak.Matrix[f], d.Achieved.Matrix[f]})
+		si := "FLOP/s"
+		if f == unit.INT8 || f == unit.INT4 {
+			si = "OP/s"
+		}
+		all = append(all, deviceFigure{f.String() + " matrix", si, d.Peak.Matrix[f], d.Achieved.Matrix[f]})
 	}
 	none := hw.Figure{}
 	all = append(all,

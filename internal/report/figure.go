@@ -2,6 +2,7 @@ package report
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -30,6 +31,8 @@ func formatFigure(f hw.Figure, si string) string {
 	switch si {
 	case "FLOP/s":
 		return unit.FormatFLOPRate(unit.FLOPRate(f.Value))
+	case "OP/s":
+		return strings.Replace(unit.FormatFLOPRate(unit.FLOPRate(f.Value)), "FLOP", "OP", 1)
 	case "B/s":
 		return unit.FormatByteRate(unit.ByteRate(f.Value))
 	case "B":
