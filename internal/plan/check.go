@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"reflect"
 
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/sched"
@@ -15,7 +16,30 @@ type Job struct {
 	GlobalBatch int // sequences per optimizer step, all ranks
 	Seq         int // tokens per sequence
 	MTP         int // MTP modules trained along
+	Idle        int // sequences of GlobalBatch that only pad ranks left without work; see search.FSDP
+
+	distinct []*model.Layer // layers that differ; see NewJob
 }
+
+// NewJob notes the model's distinct layers, so that checking a plan takes a few
+// divisions whatever the depth. NodeGPUs is the size of a scale-up domain.
+func NewJob(m *model.Model, gpus, nodeGPUs, globalBatch, seq, mtp int) *Job {
+	j := &Job{Model: m, GPUs: gpus, NodeGPUs: nodeGPUs, GlobalBatch: globalBatch, Seq: seq, MTP: mtp}
+	for i := range m.Layers {
+		l := &m.Layers[i]
+		known := false
+		for _, d := range j.distinct {
+			known = known || reflect.DeepEqual(d, l)
+		}
+		if !known {
+			j.distinct = append(j.distinct, l)
+		}
+	}
+	return j
+}
+
+// Distinct are the model's layers without repetition, in order of appearance.
+func (j *Job) Distinct() []*model.Layer { return j.distinct }
 
 // Cause is why a plan is illegal, for counting rejections.
 type Cause uint8
@@ -80,8 +104,7 @@ func checkHeads(p *Plan, j *Job) Cause {
 	if p.CPAllToAll {
 		split *= int64(p.CP)
 	}
-	for i := range j.Model.Layers {
-		l := &j.Model.Layers[i]
+	for _, l := range j.distinct {
 		if l.Attention.Heads%split != 0 || l.FFN.Inner%int64(p.TP) != 0 {
 			return BadHeads
 		}
@@ -91,8 +114,8 @@ func checkHeads(p *Plan, j *Job) Cause {
 
 func checkExperts(p *Plan, j *Job) Cause {
 	moe := false
-	for i := range j.Model.Layers {
-		f := &j.Model.Layers[i].FFN
+	for _, l := range j.distinct {
+		f := &l.FFN
 		if !f.MoE() {
 			continue
 		}
@@ -163,7 +186,7 @@ func checkCombination(p *Plan, j *Job) Cause {
 		return BadCombination
 	case p.SP && p.TP == 1:
 		return BadCombination
-	case !p.SP && p.TP > 1 && (p.EP > 1 || p.ETP < p.TP) && j.Model.MoE():
+	case !p.SP && p.TP > 1 && (p.EP > 1 || p.ETP < p.TP) && j.moe():
 		return BadCombination
 	case p.Tuning != FullTraining && p.LoRARank < 1, p.Tuning == FullTraining && p.LoRARank > 0:
 		return BadCombination
@@ -197,6 +220,16 @@ func (p *Plan) Explain(c Cause, j *Job) error {
 		return p.explainCombination(j)
 	}
 	return nil
+}
+
+// moe tells whether any layer routes.
+func (j *Job) moe() bool {
+	for _, l := range j.distinct {
+		if l.FFN.MoE() {
+			return true
+		}
+	}
+	return false
 }
 
 func (p *Plan) explainExperts(j *Job) error {

@@ -56,7 +56,6 @@ type pool struct {
 	top       int
 	best      []candidate
 	threshold atomic.Uint64 // float64 bits of the slowest kept step
-	nearest   candidate     // step holds bytes
 	outcome   Outcome
 }
 
@@ -101,12 +100,35 @@ type worker struct {
 	exhaustive bool
 	count      Count
 	examples   [plan.NumCauses]*plan.Plan
-	nearest    candidate
+	space      *Space
+	lean       train.Lean
 }
 
 func (w *worker) run(s *Space, o outer) {
-	s.walk(w.e.Job(), o, &visitor{legal: w.legal, illegal: w.illegal})
+	w.space, w.lean = s, s.leanest()
+	s.walk(w.e.Job(), o, &visitor{mode: w.mode, larger: w.larger, illegal: w.illegal})
 }
+
+// mode looks at all states of a mode at once where it can: when the parts of
+// the leanest ones do not fit, no state does, and when the fastest parts are
+// slower than the plans kept, so is every state.
+func (w *worker) mode(p *plan.Plan) bool {
+	switch {
+	case w.ctx.Err() != nil:
+		return true
+	case w.exhaustive:
+	case w.e.Leanest(p, &w.lean) > w.e.MemoryLimit():
+		w.larger(p)
+		return false
+	case float64(w.e.Fastest(p)) > w.pool.slowest():
+		w.count.Pruned += w.space.stateCount(p)
+		return true
+	}
+	w.space.states(*p, w.legal)
+	return true
+}
+
+func (w *worker) larger(p *plan.Plan) { w.count.TooLarge += w.space.stateCount(p) }
 
 func (w *worker) illegal(p *plan.Plan, c plan.Cause) {
 	w.count.Illegal[c]++
@@ -117,31 +139,27 @@ func (w *worker) illegal(p *plan.Plan, c plan.Cause) {
 }
 
 func (w *worker) legal(p *plan.Plan) {
-	if w.ctx.Err() != nil {
-		return
-	}
 	q := w.e.Quick(p)
-	if !q.Fits {
+	switch {
+	case !q.Fits:
 		w.count.TooLarge++
-		if w.nearest.step == 0 || float64(q.Memory) < float64(w.nearest.step) {
-			w.nearest = candidate{*p, unit.Seconds(q.Memory)}
-		}
-		return
-	}
-	if !w.exhaustive && float64(q.Bound) > math.Float64frombits(w.pool.threshold.Load()) {
+	case !w.exhaustive && float64(q.Bound) > w.pool.slowest():
 		w.count.Pruned++
-		return
-	}
-	w.count.LaidOut++
-	if step, err := w.e.Step(p); err == nil {
-		w.pool.offer(p, step)
+	default:
+		w.count.LaidOut++
+		if step, err := w.e.Step(p); err == nil {
+			w.pool.offer(p, step)
+		}
 	}
 }
+
+// slowest is the step of the slowest plan kept once there are enough of them.
+func (pl *pool) slowest() float64 { return math.Float64frombits(pl.threshold.Load()) }
 
 // offer keeps a plan if it is among the best; equal steps are ordered by their
 // text so that the answer does not depend on the workers.
 func (pl *pool) offer(p *plan.Plan, step unit.Seconds) {
-	if float64(step) > math.Float64frombits(pl.threshold.Load()) {
+	if float64(step) > pl.slowest() {
 		return
 	}
 	pl.mu.Lock()
@@ -178,9 +196,6 @@ func (pl *pool) join(w *worker) {
 	c.TooLarge += w.count.TooLarge
 	c.Pruned += w.count.Pruned
 	c.LaidOut += w.count.LaidOut
-	if n := w.nearest; n.step > 0 && (pl.nearest.step == 0 || compare(n, pl.nearest) < 0) {
-		pl.nearest = n
-	}
 }
 
 // finish evaluates the kept plans in full.
@@ -193,13 +208,6 @@ func (pl *pool) finish(ctx context.Context, e *train.Evaluator) (*Outcome, error
 			return nil, err
 		}
 		out.Plans = append(out.Plans, r)
-	}
-	if pl.nearest.step > 0 {
-		r, err := e.Evaluate(&pl.nearest.plan)
-		if err != nil {
-			return nil, err
-		}
-		out.Nearest = r
 	}
 	return out, nil
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/train"
 )
 
 // Space is the values of each dimension that a search combines. DP follows from
@@ -60,6 +61,11 @@ func NewSpace(j *plan.Job, f *plan.Fixed, pr plan.Precision) *Space {
 	s.Base.Precision = pr
 	s.fix(f)
 	return s
+}
+
+// leanest notes which states of the space need least memory.
+func (s *Space) leanest() train.Lean {
+	return train.Lean{ZeRO: slices.Max(s.ZeRO), Offload: slices.Contains(s.Offload, true)}
 }
 
 // fix narrows the space to the keys that the user gave.

@@ -24,60 +24,66 @@ func (s *Space) outers(gpus int) []outer {
 	return list
 }
 
-// visitor looks at one combination; n is the number of candidates it stands for.
+// visitor looks at a mode, a legal plan without its states, and tells whether
+// any of them could fit. Where none can, larger micro-batches of the mode, which
+// need no less, go to larger.
 type visitor struct {
-	legal   func(*plan.Plan)
+	mode    func(*plan.Plan) bool
+	larger  func(*plan.Plan)
 	illegal func(*plan.Plan, plan.Cause)
 }
 
-// walk calls the visitor for every candidate below o. Dimensions that cannot
-// matter to a candidate (sequence parallelism without tensor parallelism, shard
-// groups without ZeRO-3) take their first value only, so no plan comes twice.
+// walk visits every mode below o: the ranks' layout, the schedule and the
+// micro-batch, smallest first. Dimensions that cannot matter to a candidate
+// (sequence parallelism without tensor parallelism, an attention all-to-all
+// without context parallelism) take one value, so no plan comes twice.
 func (s *Space) walk(j *plan.Job, o outer, v *visitor) {
 	p := s.Base
 	p.TP, p.CP, p.PP, p.DP = o.tp, o.cp, o.pp, o.dp
-	for _, p.MicroBatch = range s.MicroBatch {
-		if j.GlobalBatch%(p.DP*p.MicroBatch) != 0 {
-			q := p
-			q.VPP, q.EP, q.ETP = 1, 1, 1
-			v.illegal(&q, plan.BadBatch)
-			continue
-		}
-		for _, p.ETP = range s.ETP {
-			if p.TP%p.ETP != 0 {
-				continue
-			}
-			for _, p.EP = range s.EP {
-				if p.ExpertRanks()%p.EP != 0 {
-					continue
+	batches := s.microBatches(j, p, v)
+	if len(batches) == 0 {
+		return
+	}
+	for _, p.ETP = range s.ETP {
+		for _, p.EP = range s.EP {
+			if p.TP%p.ETP != 0 || p.ExpertRanks()%p.EP != 0 {
+				if len(s.EP) == 1 && len(s.ETP) == 1 {
+					s.bad(p, plan.BadExperts, v)
 				}
-				s.schedules(j, p, v)
-			}
-		}
-	}
-}
-
-func (s *Space) schedules(j *plan.Job, p plan.Plan, v *visitor) {
-	for _, p.Schedule = range s.Schedules {
-		if p.PP == 1 && p.Schedule != sched.OneFOneB {
-			continue
-		}
-		for _, p.VPP = range s.VPP {
-			if (p.Schedule == sched.Interleaved) != (p.VPP > 1) || p.PP*p.VPP > len(j.Model.Layers) {
 				continue
 			}
-			s.modes(j, p, v)
+			s.modes(j, p, batches, v)
 		}
 	}
 }
 
-// modes combines what does not change the layout of ranks; legality is decided
-// once per sequence-parallel and context-parallel mode.
-func (s *Space) modes(j *plan.Job, p plan.Plan, v *visitor) {
+// microBatches lists those that divide the batch over the replicas.
+func (s *Space) microBatches(j *plan.Job, p plan.Plan, v *visitor) []int {
+	var list []int
+	for _, p.MicroBatch = range s.MicroBatch {
+		if j.GlobalBatch%(p.DP*p.MicroBatch) == 0 {
+			list = append(list, p.MicroBatch)
+		} else {
+			s.bad(p, plan.BadBatch, v)
+		}
+	}
+	return list
+}
+
+// bad reports an illegal candidate before all its dimensions have a value.
+func (s *Space) bad(p plan.Plan, c plan.Cause, v *visitor) {
+	for _, n := range []*int{&p.VPP, &p.EP, &p.ETP, &p.MicroBatch} {
+		*n = max(*n, 1)
+	}
+	v.illegal(&p, c)
+}
+
+// modes combines sequence and context parallelism's forms with the schedules.
+func (s *Space) modes(j *plan.Job, p plan.Plan, batches []int, v *visitor) {
 	for _, p.SP = range s.SP {
 		if p.SP && p.TP == 1 {
 			if len(s.SP) == 1 {
-				v.illegal(&p, plan.BadCombination)
+				s.bad(p, plan.BadCombination, v)
 			}
 			continue
 		}
@@ -86,29 +92,83 @@ func (s *Space) modes(j *plan.Job, p plan.Plan, v *visitor) {
 				continue
 			}
 			p.CPAllToAll = a2a
-			if c := p.Check(j); c != plan.Legal {
-				v.illegal(&p, c)
-				continue
-			}
-			s.states(p, v)
+			s.schedules(j, p, batches, v)
 		}
 	}
 }
 
-func (s *Space) states(p plan.Plan, v *visitor) {
+func (s *Space) schedules(j *plan.Job, p plan.Plan, batches []int, v *visitor) {
+	for _, p.Schedule = range s.Schedules {
+		if p.PP == 1 && p.Schedule != sched.OneFOneB {
+			if len(s.Schedules) == 1 {
+				p.MicroBatch = batches[0]
+				s.bad(p, plan.BadSchedule, v)
+			}
+			continue
+		}
+		for _, p.VPP = range s.VPP {
+			if len(s.VPP) > 1 && (p.Schedule == sched.Interleaved) != (p.VPP > 1) {
+				continue
+			}
+			if p.PP*p.VPP > len(j.Model.Layers) { // nor do larger ones
+				p.MicroBatch = batches[0]
+				v.illegal(&p, plan.BadLayers)
+				break
+			}
+			s.sizes(j, p, batches, v)
+		}
+	}
+}
+
+// sizes visits the micro-batches of one mode, smallest first.
+func (s *Space) sizes(j *plan.Job, p plan.Plan, batches []int, v *visitor) {
+	full := false
+	for _, p.MicroBatch = range batches {
+		switch c := p.Check(j); {
+		case c != plan.Legal:
+			v.illegal(&p, c)
+		case full:
+			v.larger(&p)
+		default:
+			full = !v.mode(&p)
+		}
+	}
+}
+
+// states calls visit for every way to run a mode: recomputation, overlap,
+// offload and the sharding of states.
+func (s *Space) states(p plan.Plan, visit func(*plan.Plan)) {
 	for _, p.Recompute = range s.Recompute {
 		for _, p.Overlap = range s.Overlap {
 			for _, p.OffloadOptim = range s.Offload {
 				for _, p.ZeRO = range s.ZeRO {
-					for i, g := range s.ShardGroup {
-						if i > 0 && (p.ZeRO < 3 || p.Replicas() <= g || p.Replicas()%g != 0) {
-							continue
+					for i, group := range s.ShardGroup {
+						if p.ShardGroup = group; i == 0 || s.shards(&p) {
+							visit(&p)
 						}
-						p.ShardGroup = g
-						v.legal(&p)
 					}
 				}
 			}
 		}
 	}
+}
+
+// shards tells whether a second shard group is another plan for p.
+func (s *Space) shards(p *plan.Plan) bool {
+	return p.ZeRO == 3 && p.Replicas() > p.ShardGroup && p.Replicas()%p.ShardGroup == 0
+}
+
+// stateCount is the number of plans that states visits.
+func (s *Space) stateCount(p *plan.Plan) int64 {
+	n := 0
+	for _, zero := range s.ZeRO {
+		q := *p
+		q.ZeRO = zero
+		for i, g := range s.ShardGroup {
+			if q.ShardGroup = g; i == 0 || s.shards(&q) {
+				n++
+			}
+		}
+	}
+	return int64(n * len(s.Recompute) * len(s.Overlap) * len(s.Offload))
 }

@@ -12,6 +12,7 @@ type chunk struct {
 	params  work.Params // layers
 	ends    work.Params // embedding, head
 	saved   unit.Bytes  // per micro-batch
+	inputs  unit.Bytes  // part of saved: what stays under full recomputation
 	working unit.Bytes  // largest temporary
 }
 
@@ -46,12 +47,14 @@ func (s *shape) chunksOf(p *parts) []chunk {
 func (c *chunk) addLayers(l *layerCost, n int64) {
 	c.params.Add(l.params, n)
 	c.saved += unit.Bytes(n) * l.saved
+	c.inputs += unit.Bytes(n) * l.input
 	c.common(l, n)
 }
 
 func (c *chunk) addEnd(l *layerCost) {
 	c.ends.Add(l.params, 1)
 	c.saved += l.saved
+	c.inputs += l.saved
 	c.common(l, 1)
 }
 

@@ -9,41 +9,6 @@ import (
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-// Quick is what a search needs to know of every plan.
-type Quick struct {
-	Memory unit.Bytes
-	Fits   bool
-	Bound  unit.Seconds // proved: Step is never shorter
-}
-
-// Quick gives a legal plan's memory and, where it fits, a lower bound of Step:
-// no layout of its passes is shorter, and no resource is busy for longer than
-// the step.
-func (e *Evaluator) Quick(p *plan.Plan) Quick {
-	l := e.prepare(p)
-	parts, _ := e.memory(p, &l)
-	q := Quick{Memory: parts.Total()}
-	q.Fits = q.Memory <= e.limit
-	if !q.Fits {
-		return q
-	}
-	end := e.ends(p, &l)
-	spec := e.spec(p, &l)
-	c := e.ceilings(p, &l, &end)
-	q.Bound = max(sched.LowerBound(&spec)+end.wait+end.update, c.Max())
-	return q
-}
-
-// Step is the estimate alone, for ranking.
-func (e *Evaluator) Step(p *plan.Plan) (unit.Seconds, error) {
-	l := e.prepare(p)
-	end := e.ends(p, &l)
-	spec := e.spec(p, &l)
-	t, err := sched.Makespan(&spec)
-	c := e.ceilings(p, &l, &end)
-	return max(t+end.wait+end.update, c.Max()), err
-}
-
 // Evaluate answers for one legal plan.
 func (e *Evaluator) Evaluate(p *plan.Plan) (*Result, error) {
 	if err := e.mach.Supports(p.Precision.GEMM); err != nil {
@@ -73,7 +38,7 @@ func (e *Evaluator) Evaluate(p *plan.Plan) (*Result, error) {
 
 func (e *Evaluator) throughput(r *Result) {
 	j := e.job
-	r.Tokens = float64(j.GlobalBatch) * float64(j.Seq)
+	r.Tokens = float64(j.GlobalBatch-j.Idle) * float64(j.Seq)
 	r.FLOPsPerToken = j.Model.FLOPsPerToken(int64(j.Seq), model.Causal, j.MTP)
 	peak := e.cluster.Device.Peak
 	r.Peak = unit.FLOPRate(peak.Matrix[unit.BF16].Value)

@@ -12,12 +12,14 @@ package train
 
 import (
 	"reflect"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
 )
 
 // DefaultMemoryLimit is the share of device memory that a plan may use:
@@ -39,6 +41,7 @@ type Evaluator struct {
 	cuts       map[int]*parts
 	topologies map[topologyKey]*topology
 	scratch    []chunk
+	ops        []work.Op
 	times      timeline
 }
 
@@ -68,7 +71,7 @@ func (e *Evaluator) Clone() *Evaluator {
 // forget starts with empty caches.
 func (e *Evaluator) forget() {
 	e.shapes, e.cuts, e.topologies = map[shapeKey]*shape{}, map[int]*parts{}, map[topologyKey]*topology{}
-	e.scratch, e.times = nil, timeline{}
+	e.scratch, e.ops, e.times = nil, nil, timeline{}
 }
 
 // Machine is what the Evaluator prices with.
@@ -87,20 +90,12 @@ func (e *Evaluator) MemoryLimit() unit.Bytes { return e.limit }
 // chunk's layers are two subtractions per class.
 func (e *Evaluator) classify() {
 	layers := e.job.Model.Layers
+	for _, l := range e.job.Distinct() {
+		e.classes = append(e.classes, *l)
+	}
 	classOf := make([]int, len(layers))
 	for i := range layers {
-		c := -1
-		for k := range e.classes {
-			if reflect.DeepEqual(e.classes[k], layers[i]) {
-				c = k
-				break
-			}
-		}
-		if c < 0 {
-			c = len(e.classes)
-			e.classes = append(e.classes, layers[i])
-		}
-		classOf[i] = c
+		classOf[i] = slices.IndexFunc(e.classes, func(l model.Layer) bool { return reflect.DeepEqual(l, layers[i]) })
 	}
 	e.prefix = make([][]int32, len(e.classes))
 	e.flops = make([]float64, len(e.classes))

@@ -11,7 +11,7 @@ func (e *Evaluator) memory(p *plan.Plan, l *layout) (worst mem.Parts, rank int) 
 	var top unit.Bytes
 	for i := range l.topo.ranks {
 		r := &l.topo.ranks[i]
-		t := rankMemory(p, l, r)
+		t := rankMemory(p, l, r, (*chunk).activations)
 		if n := t.Total(); i == 0 || n > top {
 			worst, top, rank = t, n, r.rank
 		}
@@ -21,7 +21,7 @@ func (e *Evaluator) memory(p *plan.Plan, l *layout) (worst mem.Parts, rank int) 
 
 // rankMemory adds up the chunks of one rank. Activations in flight are counted
 // at the mean of the rank's chunks.
-func rankMemory(p *plan.Plan, l *layout, r *rankKind) mem.Parts {
+func rankMemory(p *plan.Plan, l *layout, r *rankKind, kept func(*chunk) unit.Bytes) mem.Parts {
 	in := mem.Rank{Unit: l.shape.widest, Axes: axes(p)}
 	var saved unit.Bytes
 	for _, k := range r.locals {
@@ -29,11 +29,14 @@ func rankMemory(p *plan.Plan, l *layout, r *rankKind) mem.Parts {
 		in.Params.Add(c.params, 1)
 		in.Ends.Add(c.ends, 1)
 		in.Working = max(in.Working, c.working)
-		saved += c.saved
+		saved += kept(c)
 	}
 	in.Saved = saved * unit.Bytes(r.held) / unit.Bytes(len(r.locals))
 	return mem.Of(p, &in)
 }
+
+// activations is what a micro-batch holds in the chunk.
+func (c *chunk) activations() unit.Bytes { return c.saved }
 
 // axes counts the parallel dimensions that need communicators.
 func axes(p *plan.Plan) int {

@@ -4,6 +4,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
@@ -125,10 +126,18 @@ func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
 // tpWait is what stays visible of tensor-parallel collectives. Pipelined with
 // their products in tp chunks, all but the first chunk can hide.
 func tpWait(p *plan.Plan, comm, kernels unit.Seconds) unit.Seconds {
-	if !p.Overlap.TP || p.TP == 1 {
+	if !pipelinesTP(p) {
 		return comm
 	}
 	return comm - min(comm*unit.Seconds(p.TP-1)/unit.Seconds(p.TP), kernels)
+}
+
+// pipelinesTP tells whether tensor-parallel collectives run beside their
+// products. Where micro-batches pair up to hide the expert exchange, its kernels
+// already hold the links and the multiprocessors that pipelining would need.
+func pipelinesTP(p *plan.Plan) bool {
+	paired := p.EP > 1 && (p.Schedule == sched.DualPipe || p.Schedule == sched.DualPipeV)
+	return p.TP > 1 && p.Overlap.TP && !paired
 }
 
 // cpWait is what stays visible of context parallelism: the ring hides behind the
@@ -154,15 +163,15 @@ type shape struct {
 
 // shapeKey is the part of a plan that shape depends on.
 type shapeKey struct {
-	tp, cp, ep, etp, mbs, rank    int
-	sp, a2a, unfused, tp2, behind bool
-	recompute                     plan.Recompute
-	tuning                        plan.Tuning
+	tp, cp, ep, etp, mbs, rank      int
+	sp, a2a, unfused, piped, behind bool
+	recompute                       plan.Recompute
+	tuning                          plan.Tuning
 }
 
 func keyOf(p *plan.Plan, m *model.Model) shapeKey {
 	return shapeKey{tp: p.TP, cp: p.CP, ep: p.EP, etp: p.ETP, mbs: p.MicroBatch, rank: p.LoRARank, sp: p.SP, a2a: p.CPAllToAll,
-		unfused: p.UnfusedAttn, tp2: p.Overlap.TP, behind: m.Tied && p.PP > 1, recompute: p.Recompute, tuning: p.Tuning}
+		unfused: p.UnfusedAttn, piped: pipelinesTP(p), behind: m.Tied && p.PP > 1, recompute: p.Recompute, tuning: p.Tuning}
 }
 
 // shape finds or prices the plan's layers.
@@ -174,7 +183,8 @@ func (e *Evaluator) shape(p *plan.Plan) *shape {
 	m, seq := e.job.Model, int64(e.job.Seq)
 	s := &shape{class: make([]layerCost, len(e.classes)), chunks: map[int][]chunk{}}
 	for i := range e.classes {
-		l := work.BuildLayer(m, &e.classes[i], p, seq)
+		l := work.BuildLayerIn(e.ops, m, &e.classes[i], p, seq)
+		e.ops = l.Ops
 		s.class[i] = price(e.mach, p, &l)
 		if x := l.Params; x.Dense+x.Expert > s.widest.Dense+s.widest.Expert {
 			s.widest = x

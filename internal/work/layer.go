@@ -52,7 +52,14 @@ const bf16 = 2 // bytes of a 16-bit element
 // tokens. Only tp, cp, ep, etp, sp, micro-batch, recomputation, precision,
 // tuning and the attention kernel matter; pp, dp and the schedule do not.
 func BuildLayer(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
+	return BuildLayerIn(nil, m, l, p, seq)
+}
+
+// BuildLayerIn is BuildLayer with the operations written over ops, for callers
+// that build many layers and keep none.
+func BuildLayerIn(ops []Op, m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
 	b := newBuilder(m, p, seq)
+	b.lay.Ops = ops[:0]
 	b.attention(&l.Attention)
 	b.ffn(&l.FFN)
 	b.params(m.Weights(l))
@@ -67,7 +74,6 @@ func newBuilder(m *model.Model, p *plan.Plan, seq int64) *builder {
 	if p.SP {
 		b.own /= int64(p.TP)
 	}
-	b.lay.Ops = make([]Op, 0, 96)
 	return b
 }
 

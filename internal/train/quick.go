@@ -1,0 +1,87 @@
+package train
+
+import (
+	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Quick is what a search needs to know of every plan.
+type Quick struct {
+	Memory unit.Bytes
+	Fits   bool
+	Bound  unit.Seconds // proved: Step is never shorter
+}
+
+// Quick gives a legal plan's memory and, where it fits, a lower bound of Step:
+// no layout of its passes is shorter, and no resource is busy for longer than
+// the step.
+func (e *Evaluator) Quick(p *plan.Plan) Quick {
+	l := e.prepare(p)
+	parts, _ := e.memory(p, &l)
+	q := Quick{Memory: parts.Total()}
+	q.Fits = q.Memory <= e.limit
+	if !q.Fits {
+		return q
+	}
+	end := e.ends(p, &l)
+	spec := e.spec(p, &l)
+	c := e.ceilings(p, &l, &end)
+	q.Bound = max(sched.LowerBound(&spec)+end.wait+end.update, c.Max())
+	return q
+}
+
+// Step is the estimate alone, for ranking.
+func (e *Evaluator) Step(p *plan.Plan) (unit.Seconds, error) {
+	l := e.prepare(p)
+	end := e.ends(p, &l)
+	spec := e.spec(p, &l)
+	t, err := sched.Makespan(&spec)
+	c := e.ceilings(p, &l, &end)
+	return max(t+end.wait+end.update, c.Max()), err
+}
+
+// Lean names the states of a family of plans that need least memory: the
+// highest ZeRO stage, and optimizer states on the host where some plan has them.
+type Lean struct {
+	ZeRO    int
+	Offload bool
+}
+
+// Leanest is a lower bound of the memory of every plan that differs from p in
+// its states only: each part as small as any of them makes it, activations only
+// the layers' inputs, temporaries left out.
+func (e *Evaluator) Leanest(p *plan.Plan, lean *Lean) unit.Bytes {
+	q := unburdened(p)
+	s, topo := e.shape(&q), e.topology(&q)
+	l := layout{shape: s, topo: topo, chunks: s.chunksOf(topo.parts)}
+	q.ZeRO, q.OffloadOptim = lean.ZeRO, lean.Offload
+	var most unit.Bytes
+	for k := range topo.ranks {
+		t := rankMemory(&q, &l, &topo.ranks[k], func(c *chunk) unit.Bytes { return c.inputs })
+		t[mem.Working], t[mem.Gathered] = 0, 0
+		most = max(most, t.Total())
+	}
+	return most
+}
+
+// unburdened is p with nothing recomputed, sharded or moved to the host and
+// every overlap on.
+func unburdened(p *plan.Plan) plan.Plan {
+	q := *p
+	q.Recompute, q.ZeRO, q.OffloadOptim, q.ShardGroup = plan.ReNone, 0, false, 0
+	q.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
+	return q
+}
+
+// Fastest is a lower bound of the Step of every plan that differs from p in its
+// states only: nothing recomputed, nothing sharded, all collectives of data
+// parallelism free.
+func (e *Evaluator) Fastest(p *plan.Plan) unit.Seconds {
+	q := unburdened(p)
+	l := e.prepare(&q)
+	spec := e.spec(&q, &l)
+	c := e.ceilings(&q, &l, &closing{})
+	return max(sched.LowerBound(&spec), c.Max())
+}
