@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/report"
 )
 
 // version is set by the linker (Makefile, dist).
