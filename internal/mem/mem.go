@@ -78,9 +78,10 @@ func Of(p *plan.Plan, r *Rank) Parts {
 	if p.ZeRO >= 3 {
 		wd, we = dense, expert
 	}
-	weight := weightBytes(p)
-	t[Weights] = share(r.Params.Dense, r.Params.Expert, weight, wd, we) +
-		share(r.Ends.Dense, 0, max(weight, pr.Head.BytesPer()), wd, 1)
+	base, trained := weightBytes(p)
+	ends := max(pr.Weights.BytesPer(), pr.Head.BytesPer())
+	t[Weights] = share(r.Params.Dense-r.Params.TrainedDense, r.Params.Expert-r.Params.TrainedExpert, base, wd, we) +
+		share(r.Params.TrainedDense, r.Params.TrainedExpert, trained, wd, we) + share(r.Ends.Dense, 0, ends, wd, 1)
 	grad := pr.Gradients.BytesPer()
 	t[Gradients] = share(r.Params.TrainedDense+r.Ends.TrainedDense, r.Params.TrainedExpert, grad, gd, ge)
 	if !p.OffloadOptim {
@@ -90,20 +91,24 @@ func Of(p *plan.Plan, r *Rank) Parts {
 	t[Activations] = r.Saved
 	t[Working] = r.Working
 	if p.ZeRO >= 3 {
-		t[Gathered] = share(r.Unit.Dense, r.Unit.Expert, 2*pr.Gather.BytesPer(), 1, unsharded(p))
+		gather := pr.Gather.BytesPer()
+		if p.Tuning == plan.QLoRA {
+			gather = base
+		}
+		t[Gathered] = share(r.Unit.Dense, r.Unit.Expert, 2*gather, unsharded(dense), unsharded(expert))
 	}
 	if p.ZeRO >= 2 {
-		t[Gathered] += share(r.Unit.TrainedDense, r.Unit.TrainedExpert, pr.GradReduce.BytesPer(), 1, unsharded(p))
+		t[Gathered] += share(r.Unit.TrainedDense, r.Unit.TrainedExpert, pr.GradReduce.BytesPer(), unsharded(dense), unsharded(expert))
 	}
 	t[Buffers] = unit.Bytes(r.Axes) * BufferBytes
 	t[Context] = ContextBytes
 	return t
 }
 
-// unsharded is a divisor that removes experts whose only replica is this rank's:
-// nothing is gathered for them.
-func unsharded(p *plan.Plan) float64 {
-	if p.ExpertShards() == 1 {
+// unsharded is a divisor that removes parameters whose only replica is this
+// rank's: nothing is gathered for them.
+func unsharded(ranks float64) float64 {
+	if ranks == 1 {
 		return infinite
 	}
 	return 1
@@ -111,17 +116,18 @@ func unsharded(p *plan.Plan) float64 {
 
 const infinite = 1e300
 
-// weightBytes is the resident bytes per parameter: the working copy and, for
-// Transformer Engine's recipes, the GEMM-format copy; a QLoRA base is 4-bit.
-func weightBytes(p *plan.Plan) float64 {
-	if p.Tuning == plan.QLoRA {
-		return unit.NVFP4.BytesPer()
-	}
+// weightBytes is the resident bytes per frozen and per trained parameter of the
+// layers: the working copy and, for Transformer Engine's recipes, the GEMM-format
+// copy; a QLoRA base is 4-bit, its adapters are not.
+func weightBytes(p *plan.Plan) (base, trained float64) {
 	n := p.Precision.Weights.BytesPer()
+	if p.Tuning == plan.QLoRA {
+		return plan.QLoRAFormat.BytesPer(), n
+	}
 	if p.Precision.Copies {
 		n += p.Precision.GEMM.BytesPer()
 	}
-	return n
+	return n, n
 }
 
 func share(dense, expert int64, each, denseRanks, expertRanks float64) unit.Bytes {

@@ -8,7 +8,10 @@
 // Megatron-LM places them by default (tp-cp-ep-dp-pp).
 package plan
 
-import "github.com/ridgeline/ridgeline/internal/sched"
+import (
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Plan is one complete configuration of a training run on GPUs() devices.
 type Plan struct {
@@ -106,6 +109,10 @@ type Overlap struct {
 
 // Tuning is what the run trains.
 type Tuning uint8
+
+// QLoRAFormat stands for NF4 with double quantisation, 4.127 bits per parameter
+// (arXiv:2305.14314 section 3): 4 bits and 16 per 128 values are 4.125.
+const QLoRAFormat = unit.INT4
 
 // FullTraining updates every weight; LoRA trains adapters on frozen 16-bit
 // weights (arXiv:2106.09685); QLoRA on frozen 4-bit weights (arXiv:2305.14314).

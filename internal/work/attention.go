@@ -12,7 +12,7 @@ const partAttention = "attention"
 // projection and their collectives.
 func (b *builder) attention(a *model.Attention) {
 	b.norm("attention norm", partAttention)
-	b.blockIn(partAttention)
+	b.blockIn(partAttention, blockWidth(b.m.Hidden, a))
 	tp := int64(b.p.TP)
 	heads := a.Heads / tp
 	switch a.Kind {
@@ -29,12 +29,38 @@ func (b *builder) attention(a *model.Attention) {
 	b.context(a, heads)
 	b.core(a, heads)
 	o := heads * a.VDim
-	saved := b.p.Precision.SavedInput
-	if saved.Bits() < 16 {
-		b.save(saved.Size(b.rows*o), 0) // the projection's own low-precision input
+	if saved := b.p.Precision.SavedInput; b.ownInput(a) {
+		b.save(saved.Size(b.rows*o), 0)
 	}
 	b.linear(product{name: "o", part: partAttention, rows: b.rows, in: o, out: b.m.Hidden, format: b.p.Precision.GEMM})
 	b.blockOut(partAttention)
+}
+
+// ownInput tells whether the output projection stores an input that is not the
+// core's output: a low-precision copy, or the product with a gate.
+func (b *builder) ownInput(a *model.Attention) bool {
+	return b.p.Precision.SavedInput.Bits() < 16 || a.OutGate || a.Kind == model.Linear
+}
+
+// blockWidth is the features that tensor parallelism gathers before attention:
+// the whole input, or MLA's latents and rotary key where the query has a latent too.
+func blockWidth(h int64, a *model.Attention) int64 {
+	if a.Kind == model.MLA && a.QRank > 0 {
+		return a.QRank + a.KVRank + a.Rope
+	}
+	return h
+}
+
+// keyValue is the features of the keys and values that one rank's core reads per
+// token: at least one head, copied where ranks outnumber heads.
+func (b *builder) keyValue(a *model.Attention, heads int64) int64 {
+	if a.Kind == model.GQA {
+		heads = max(1, a.KVHeads/int64(b.p.TP))
+	}
+	if a.SharedKV {
+		return heads * a.QKDim
+	}
+	return heads * (a.QKDim + a.VDim)
 }
 
 // gqaProjections is q, k and v as one product, rotary embedding included.
@@ -59,6 +85,10 @@ func (b *builder) gqaProjections(a *model.Attention, heads int64) {
 	if a.QKNorm > 0 {
 		b.pass("qk norm", partAttention, Forward, 2*b.rows*(q+k)*bf16)
 		b.pass("qk norm", partAttention, Input, 3*b.rows*(q+k)*bf16)
+		if b.p.Recompute&plan.ReNorm != 0 {
+			b.pass("qk norm", partAttention, Recompute, 2*b.rows*(q+k)*bf16)
+		}
+		b.save(unit.Bytes(b.rows*(q+k)*bf16), plan.ReNorm) // what the core reads, beside the norm's input
 	}
 }
 
@@ -69,7 +99,8 @@ func (b *builder) rope(width int64) {
 }
 
 // mlaProjections makes the latents on this rank's own tokens, gathers nothing
-// but them, and expands them to heads (arXiv:2405.04434 section 2.1).
+// but them, and expands them to heads (arXiv:2405.04434 section 2.1). Without a
+// query latent the query needs the whole input gathered.
 func (b *builder) mlaProjections(a *model.Attention, heads int64) {
 	f := b.p.Precision.GEMM
 	nope, q := a.QKDim-a.Rope, heads*a.QKDim
@@ -80,14 +111,20 @@ func (b *builder) mlaProjections(a *model.Attention, heads int64) {
 	b.save(unit.Bytes(b.own*down*bf16), 0)
 	b.pass("latent norms", partAttention, Forward, 2*b.own*down*bf16)
 	b.pass("latent norms", partAttention, Input, 3*b.own*down*bf16)
+	if b.p.Recompute&plan.ReNorm != 0 {
+		b.pass("latent norms", partAttention, Recompute, 2*b.own*down*bf16)
+	}
+	b.save(b.p.Precision.SavedInput.Size(b.own*(a.QRank+a.KVRank)), plan.ReNorm)
+	querySaved := plan.ReMLAUp
 	if a.QRank > 0 {
-		b.save(b.p.Precision.SavedInput.Size(b.own*(a.QRank+a.KVRank)), plan.ReNorm)
 		b.linear(product{name: "q_b", part: partAttention, rows: b.rows, in: a.QRank, out: q, format: f, fused: true, again: plan.ReMLAUp})
 	} else {
 		b.linear(product{name: "q", part: partAttention, rows: b.rows, in: b.m.Hidden, out: q, format: f, fused: true})
+		querySaved = plan.ReNone
 	}
 	b.linear(product{name: "kv_b", part: partAttention, rows: b.rows, in: a.KVRank, out: kv, format: f, fused: true, again: plan.ReMLAUp})
-	b.save(unit.Bytes(b.rows*(q+heads*(a.QKDim+a.VDim))*bf16), plan.ReMLAUp)
+	b.save(unit.Bytes(b.rows*q*bf16), querySaved)
+	b.save(unit.Bytes(b.rows*heads*(a.QKDim+a.VDim)*bf16), plan.ReMLAUp)
 	// the shared rotary key is copied beside every head's part, the query's rotary part is turned in place
 	assemble := heads * (2*a.Rope + nope + a.QKDim)
 	b.pass("rope and key assembly", partAttention, Forward, b.rows*assemble*bf16)
@@ -99,7 +136,7 @@ func (b *builder) mlaProjections(a *model.Attention, heads int64) {
 
 func (b *builder) linearProjections(a *model.Attention) {
 	tp := int64(b.p.TP)
-	k, v := a.KeyHeads*a.QKDim/tp, a.Heads*a.VDim/tp
+	k, v := max(1, a.KeyHeads/tp)*a.QKDim, a.Heads/tp*a.VDim
 	out := 2*k + 2*v + 2*a.Heads/tp
 	b.linear(product{name: "q, k, v, z, gates", part: partAttention, rows: b.rows, in: b.m.Hidden, out: out, format: b.p.Precision.GEMM, fused: true})
 	b.save(unit.Bytes(b.rows*(out+2*k+v)*bf16), 0)
@@ -107,56 +144,4 @@ func (b *builder) linearProjections(a *model.Attention) {
 	b.pass("short convolution", partAttention, Input, 3*b.rows*(2*k+v)*bf16)
 	b.pass("gated norm", partAttention, Forward, 3*b.rows*v*bf16)
 	b.pass("gated norm", partAttention, Input, 5*b.rows*v*bf16)
-}
-
-func (b *builder) indexer(a *model.Attention) {
-	ix := a.Indexer
-	in := a.QRank
-	if in == 0 {
-		in = b.m.Hidden
-	}
-	f := b.p.Precision.GEMM
-	b.linear(product{name: "indexer q", part: partAttention, rows: b.rows, in: in, out: ix.Heads * ix.Dim, format: f, fused: true})
-	b.linear(product{name: "indexer k, weights", part: partAttention, rows: b.rows, in: b.m.Hidden, out: ix.Dim + ix.Heads, format: f, fused: true})
-	b.save(unit.Bytes(b.rows*(ix.Heads*ix.Dim+ix.Dim+ix.Heads)*bf16), 0)
-}
-
-// core is the score-softmax-value product, fused unless the plan says otherwise.
-// Its fused backward computes the scores again: five products against two, 2.5
-// times the forward work (arXiv:2205.14135 section 3).
-func (b *builder) core(a *model.Attention, heads int64) {
-	seqs := float64(b.p.MicroBatch)
-	flops := unit.FLOPs(seqs * float64(a.CoreFLOPs(b.seq, model.Causal)) / float64(b.p.TP*b.p.CP))
-	kvHeads := heads
-	if a.Kind == model.GQA {
-		kvHeads = max(1, a.KVHeads/int64(b.p.TP))
-	}
-	read := b.rows * (heads*a.QKDim + kvHeads*(a.QKDim+a.VDim)) * bf16
-	written := b.rows * heads * a.VDim * bf16
-	op := Op{Name: "core", Part: partAttention, Kind: Attention, Phase: Forward, Format: b.p.Precision.Attention, FLOPs: flops,
-		Bytes: unit.Bytes(read + written), HeadDim: a.QKDim, SeqQ: b.seq, Groups: heads * int64(b.p.MicroBatch), Count: 1}
-	bwd := op
-	bwd.Phase, bwd.Backward, bwd.FLOPs, bwd.Bytes = Input, true, 2.5*flops, unit.Bytes(2*read+3*written)
-	if b.p.UnfusedAttn {
-		b.unfused(&op, &bwd, a, heads)
-	}
-	b.add(op)
-	if b.p.Recompute&plan.ReAttention != 0 {
-		again := op
-		again.Phase = Recompute
-		b.add(again)
-	}
-	b.add(bwd)
-	b.save(unit.Bytes(written+b.rows*heads*4), plan.ReAttention)
-}
-
-// unfused writes and reads the s x s scores: softmax output, dropout mask and
-// dropout output, 5 bytes per score and head (arXiv:2205.05198 section 4.1).
-func (b *builder) unfused(fwd, bwd *Op, a *model.Attention, heads int64) {
-	scores := int64(2*a.Pairs(b.seq, model.Causal)) / int64(b.p.CP) * heads * int64(b.p.MicroBatch)
-	fwd.Bytes += unit.Bytes(4 * scores * bf16)
-	bwd.Bytes += unit.Bytes(6 * scores * bf16)
-	fwd.FLOPs *= 2 // the masked half is computed as well
-	bwd.FLOPs = 2 * fwd.FLOPs
-	b.save(unit.Bytes(5*scores), plan.ReAttention)
 }

@@ -24,16 +24,26 @@ func (b *builder) norm(name, part string) {
 	b.save(b.p.Precision.SavedInput.Size(n), plan.ReNorm)
 }
 
+// postNorm normalises a block's output in place of the bare addition; its input
+// is kept, its output goes into the residual only.
+func (b *builder) postNorm(name, part string) {
+	n := b.own * b.m.Hidden
+	b.pass(name, part, Forward, 2*n*bf16)
+	b.pass(name, part, Input, 3*n*bf16)
+	b.save(unit.Bytes(n*bf16), 0)
+}
+
 // blockIn and blockOut are tensor parallelism's collectives around a block.
 // With sequence parallelism the input is gathered and the output scattered,
 // backward mirrors both and gathers the input once more for the weight gradient
 // (arXiv:2205.05198 section 4.2.2); without, the output is all-reduced forward
 // and the input's gradient backward.
-func (b *builder) blockIn(part string) {
+// width is the features of that input.
+func (b *builder) blockIn(part string, width int64) {
 	if b.p.TP == 1 {
 		return
 	}
-	full := unit.Bytes(b.rows * b.m.Hidden * bf16)
+	full := unit.Bytes(b.rows * width * bf16)
 	tp := int64(b.p.TP)
 	if !b.p.SP {
 		b.collective("input gradient all-reduce", part, Input, AxisTP, AllReduce, full, tp, 1)
@@ -78,17 +88,17 @@ func (b *builder) context(a *model.Attention, heads int64) {
 		return
 	}
 	cp, tp := int64(b.p.CP), int64(b.p.TP)
-	kvHeads := heads
-	if a.Kind == model.GQA {
-		kvHeads = max(1, a.KVHeads/tp)
-	}
-	kv := kvHeads * (a.QKDim + a.VDim)
+	kv := b.keyValue(a, heads)
 	if a.Kind == model.Linear { // only the running state crosses ranks
 		state := unit.Bytes(int64(b.p.MicroBatch) * heads * a.QKDim * a.VDim * 4)
 		b.pair("state ring", partAttention, AxisCP, RingExchange, RingExchange, state, cp, tp)
 		return
 	}
 	if b.p.CPAllToAll {
+		if a.Kind == model.GQA { // heads fewer than ranks are sent to several
+			held := max(1, a.KVHeads/tp)
+			kv = kv / held * max(held, cp)
+		}
 		size := unit.Bytes(b.rows * (heads*(a.QKDim+a.VDim) + kv) * bf16)
 		b.pair("head all-to-all", partAttention, AxisCP, AllToAll, AllToAll, size, cp, tp)
 		return

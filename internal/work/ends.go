@@ -21,14 +21,17 @@ func BuildEmbedding(m *model.Model, p *plan.Plan, seq int64) Layer {
 	if p.Tuning == plan.FullTraining {
 		b.pass("scatter-add", partEmbedding, Weight, n*(bf16+2*4))
 	}
-	if p.TP > 1 {
-		kind, mirror := AllReduce, AllReduce
-		if p.SP {
-			kind, mirror = ReduceScatter, AllGather
-		}
-		b.pair("embedding reduce", partEmbedding, AxisTP, kind, mirror, unit.Bytes(n*bf16), int64(p.TP), 1)
+	switch tp, size := int64(p.TP), unit.Bytes(n*bf16); {
+	case p.TP > 1 && p.SP:
+		b.pair("embedding reduce", partEmbedding, AxisTP, ReduceScatter, AllGather, size, tp, 1)
+	case p.TP > 1: // the gradient is whole on every rank already
+		b.collective("embedding reduce", partEmbedding, Forward, AxisTP, AllReduce, size, tp, 1)
 	}
 	b.whole(vocabShare(m, p) + m.Positions*m.Hidden)
+	if m.EmbedNorm {
+		b.postNorm("embedding norm", partEmbedding) // the first layer keeps its output
+		b.whole(m.Norm.Params(m.Hidden))
+	}
 	return b.lay
 }
 
@@ -62,6 +65,9 @@ func BuildHead(m *model.Model, p *plan.Plan, seq int64) Layer {
 	if !m.Tied || p.PP > 1 {
 		n += vocabShare(m, p)
 	}
+	if m.HeadBias {
+		n += vocabRows(m, p)
+	}
 	b.whole(n)
 	return b.lay
 }
@@ -70,8 +76,8 @@ func BuildHead(m *model.Model, p *plan.Plan, seq int64) Layer {
 // FP32 probabilities forward and a 16-bit gradient backward.
 func (b *builder) head(part string) {
 	v := vocabRows(b.m, b.p)
-	b.blockIn(part)
-	b.linear(product{name: "lm head", part: part, rows: b.rows, in: b.m.Hidden, out: v, format: b.p.Precision.Head})
+	b.blockIn(part, b.m.Hidden)
+	b.linear(product{name: "lm head", part: part, rows: b.rows, in: b.m.Hidden, out: v, format: b.p.Precision.Head, bare: true})
 	logits := b.rows * v
 	b.pass("cross-entropy", part, Forward, logits*(bf16+4))
 	b.pass("cross-entropy", part, Input, logits*(4+bf16))
@@ -80,17 +86,16 @@ func (b *builder) head(part string) {
 
 // BuildMTP is one multi-token-prediction module: two norms, the 2h x h
 // projection, a layer and the shared head once more (arXiv:2412.19437 section 2.2).
+// Full recomputation repeats projection and layer, not the head.
 func BuildMTP(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
 	b := newBuilder(m, p, seq)
 	b.norm("embedding norm", partMTP)
 	b.norm("hidden norm", partMTP)
-	b.linear(product{name: "projection", part: partMTP, rows: b.own, in: 2 * m.Hidden, out: m.Hidden, format: p.Precision.GEMM, fused: true})
-	b.attention(&l.Attention)
-	b.ffn(&l.FFN)
-	b.params(m.Weights(l))
+	b.linear(product{name: "projection", part: partMTP, rows: b.own, in: 2 * m.Hidden, out: m.Hidden, format: p.Precision.GEMM, fused: true, bare: true})
+	b.block(l)
+	b.finish()
 	b.norm("final norm", partMTP)
 	b.head(partMTP)
 	b.whole(2*m.Hidden*m.Hidden + 3*m.Norm.Params(m.Hidden))
-	b.finish()
 	return b.lay
 }

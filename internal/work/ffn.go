@@ -15,10 +15,9 @@ const (
 
 // ffn adds the feed-forward half of a layer.
 func (b *builder) ffn(f *model.FFN) {
-	b.norm("ffn norm", partName(f))
 	if f.Inner > 0 {
-		b.blockIn(partDense)
-		b.mlp(partDense, b.rows, f.Inner/int64(b.p.TP), 1, f.Gated, 0, true)
+		b.blockIn(partDense, b.m.Hidden)
+		b.mlp(partDense, experts{rows: b.rows, total: b.rows, inner: f.Inner / int64(b.p.TP), groups: 1}, f.Gated, 0, true)
 		b.blockOut(partDense)
 	}
 	if f.MoE() {
@@ -33,15 +32,19 @@ func partName(f *model.FFN) string {
 	return partDense
 }
 
-// mlp is up, activation and down for rows tokens in each of groups experts.
-func (b *builder) mlp(part string, rows, inner, groups int64, gated bool, again plan.Recompute, fused bool) {
-	width := inner
+// experts is the load of one rank's experts: total rows spread over groups of
+// them, rows each (rounded up), inner features wide.
+type experts struct{ rows, total, inner, groups int64 }
+
+// mlp is up, activation and down; a dense FFN is one expert.
+func (b *builder) mlp(part string, e experts, gated bool, again plan.Recompute, fused bool) {
+	inner, width := e.inner, e.inner
 	if gated {
 		width *= 2
 	}
 	f := b.p.Precision.GEMM
-	n := rows * groups
-	b.linear(product{name: "up", part: part, rows: rows, in: b.m.Hidden, out: width, groups: groups, format: f, fused: fused, again: again})
+	n := e.total
+	b.linear(product{name: "up", part: part, rows: e.rows, in: b.m.Hidden, out: width, groups: e.groups, total: n, format: f, fused: fused, again: again})
 	b.save(b.p.Precision.SavedAct.Size(n*width), again)
 	b.pass("activation", part, Forward, n*(width+inner)*bf16)
 	b.pass("activation", part, Input, n*(2*width+inner)*bf16)
@@ -49,38 +52,60 @@ func (b *builder) mlp(part string, rows, inner, groups int64, gated bool, again 
 		b.pass("activation", part, Recompute, n*(width+inner)*bf16)
 	}
 	b.save(b.p.Precision.SavedInput.Size(n*inner), plan.ReAct|again)
-	b.linear(product{name: "down", part: part, rows: rows, in: inner, out: b.m.Hidden, groups: groups, format: f, fused: true})
+	b.linear(product{name: "down", part: part, rows: e.rows, in: inner, out: b.m.Hidden, groups: e.groups, total: n, format: f, fused: true})
 }
 
 // moe is router, dispatch, experts, combine and the shared expert. Tokens are
 // those this rank owns (1/tp of them under sequence parallelism); balanced
-// routing sends and returns k copies of each.
+// routing sends and returns k copies of each. The shared expert is divided over
+// expert tensor parallelism as the routed ones are.
 func (b *builder) moe(f *model.FFN) {
 	h := b.m.Hidden
 	pr := &b.p.Precision
-	b.linear(product{name: "router", part: partRouter, rows: b.own, in: h, out: f.Experts, format: unit.BF16})
+	b.linear(product{name: "router", part: partRouter, rows: b.own, in: h, out: f.Experts, format: unit.BF16, bare: true})
 	b.pass("softmax and top-k", partRouter, Forward, 3*b.own*f.Experts*4)
 	b.pass("softmax and top-k", partRouter, Input, 3*b.own*f.Experts*4)
 	b.save(unit.Bytes(2*b.own*f.Experts*4), 0)
+	etp := int64(b.p.ETP)
 	if f.SharedInner > 0 {
-		b.mlp(partShared, b.own, f.SharedInner, 1, f.Gated, 0, true)
+		if f.SharedGate {
+			b.linear(product{name: "shared gate", part: partShared, rows: b.own, in: h, out: 1, format: unit.BF16, bare: true})
+		}
+		rows := b.sharers(partShared, b.own)
+		b.mlp(partShared, experts{rows: rows, total: rows, inner: f.SharedInner / etp, groups: 1}, f.Gated, 0, true)
 	}
 	copies := b.own * f.TopK
 	b.exchange(f, copies)
-	etp := int64(b.p.ETP)
-	if etp > 1 { // the ranks that share an expert gather each other's rows and sum the result
-		gather := unit.Bytes(copies * etp * h * bf16)
-		b.pair("expert gather", partExpert, AxisTP, AllGather, ReduceScatter, gather, etp, 1)
-		b.pair("expert reduce", partExpert, AxisTP, ReduceScatter, AllGather, gather, etp, 1)
-	}
+	total := b.sharers(partExpert, copies)
 	local := f.Experts / int64(b.p.EP)
-	rows := max(1, copies*etp/local)
-	b.save(pr.Dispatch.Size(copies*etp*h), 0)
-	b.mlp(partExpert, rows, f.ExpertInner/etp, local, f.Gated, plan.ReMoE, pr.Dispatch == pr.GEMM)
+	b.save(pr.Dispatch.Size(total*h), 0)
+	b.mlp(partExpert, experts{rows: (total + local - 1) / local, total: total, inner: f.ExpertInner / etp, groups: local},
+		f.Gated, plan.ReMoE, pr.Dispatch == pr.GEMM)
 	b.pass("permute", partExpert, Forward, 2*pr.Dispatch.Bits()*copies*h/8)
 	b.pass("permute", partExpert, Input, (copies+b.own)*h*bf16)
 	b.pass("unpermute and weigh", partExpert, Forward, (copies+b.own)*h*bf16)
 	b.pass("unpermute and weigh", partExpert, Input, 2*copies*h*bf16)
+}
+
+// sharers adds the collectives of the ranks that share an expert and returns the
+// rows that it sees. With sequence parallelism each has other tokens: they gather
+// each other's rows and scatter the summed result. Without, all have the same
+// tokens and sum results forward and input gradients backward.
+func (b *builder) sharers(part string, rows int64) int64 {
+	etp := int64(b.p.ETP)
+	if etp == 1 {
+		return rows
+	}
+	if !b.p.SP {
+		size := unit.Bytes(rows * b.m.Hidden * bf16)
+		b.collective("expert sum", part, Forward, AxisTP, AllReduce, size, etp, 1)
+		b.collective("expert input gradient sum", part, Input, AxisTP, AllReduce, size, etp, 1)
+		return rows
+	}
+	gather := unit.Bytes(rows * etp * b.m.Hidden * bf16)
+	b.pair("expert gather", part, AxisTP, AllGather, ReduceScatter, gather, etp, 1)
+	b.pair("expert reduce", part, AxisTP, ReduceScatter, AllGather, gather, etp, 1)
+	return rows * etp
 }
 
 // exchange is the expert all-to-all: dispatch and combine forward; backward the

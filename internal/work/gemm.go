@@ -8,13 +8,14 @@ import (
 // product is one linear layer on one rank: rows x In times In x Out, Groups times.
 type product struct {
 	name, part string
-	rows, in   int64
+	rows, in   int64 // rows of one group
 	out        int64
 	groups     int64
+	total      int64 // rows of all groups together; 0 = rows x groups
 	format     unit.Format
 	fused      bool           // its input comes from a kernel that writes the low-precision copy itself
 	again      plan.Recompute // module whose recomputation runs this product again
-	frozen     bool           // no weight gradient in any case
+	bare       bool           // never carries an adapter
 }
 
 // linear adds forward, input-gradient and weight-gradient products with the
@@ -26,30 +27,35 @@ func (b *builder) linear(q product) {
 	e := q.format.BytesPer()
 	w := q.format.BytesPer()
 	if b.p.Tuning == plan.QLoRA {
-		w = unit.NVFP4.BytesPer() // NF4 holds 4 bits and a double-quantised scale, as many bytes as NVFP4's within 1 %
+		w = plan.QLoRAFormat.BytesPer()
 	}
-	rows, in, out := float64(q.rows*q.groups), float64(q.in), float64(q.out)
+	if q.total == 0 {
+		q.total = q.rows * q.groups
+	}
+	rows, in, out := float64(q.total), float64(q.in), float64(q.out)
 	weight := float64(q.in*q.out*q.groups) * w
 	fwd := Op{Name: q.name, Part: q.part, Kind: kindOf(q.groups), Phase: Forward, Format: q.format, Count: 1,
 		M: q.rows, N: q.out, K: q.in, Groups: q.groups,
 		FLOPs: unit.FLOPs(2 * rows * in * out), Bytes: unit.Bytes(rows*in*e + weight + rows*out*bf16)}
-	b.cast(q, Forward, q.rows*q.groups*q.in, q.fused, 1)
+	b.cast(q, Forward, q.total*q.in, q.fused, 1)
 	b.add(fwd)
 	if b.p.Recompute&q.again != 0 {
 		fwd.Phase = Recompute
 		b.add(fwd)
 	}
-	b.cast(q, Input, q.rows*q.groups*q.out, false, 2)
+	b.cast(q, Input, q.total*q.out, false, 2)
 	dx := fwd
 	dx.Phase, dx.N, dx.K = Input, q.in, q.out
 	dx.Bytes = unit.Bytes(rows*out*e + weight + rows*in*bf16)
 	b.add(dx)
-	b.widest(q.rows * q.groups * (q.in + q.out) * bf16)
+	b.widest(q.total * (q.in + q.out) * bf16)
 	if b.p.Tuning != plan.FullTraining {
-		b.adapter(q)
+		if !q.bare {
+			b.adapter(q)
+		}
 		return
 	}
-	b.cast(q, Weight, q.rows*q.groups*q.in, false, 1)
+	b.cast(q, Weight, q.total*q.in, false, 1)
 	dw := fwd
 	dw.Phase, dw.M, dw.N, dw.K = Weight, q.in, q.out, q.rows
 	grad := 2 * b.p.Precision.Gradients.BytesPer() // read and written: accumulation
@@ -93,11 +99,11 @@ func launches(separate bool) int64 {
 // adapter adds LoRA's two thin products, forward and both gradients, in 16 bit.
 func (b *builder) adapter(q product) {
 	r := int64(b.p.LoRARank)
-	down := product{name: q.name + " lora a", part: "adapters", rows: q.rows, in: q.in, out: r, groups: q.groups, format: unit.BF16}
-	up := product{name: q.name + " lora b", part: "adapters", rows: q.rows, in: r, out: q.out, groups: q.groups, format: unit.BF16}
+	down := product{name: q.name + " lora a", part: "adapters", rows: q.rows, in: q.in, out: r, groups: q.groups, total: q.total, format: unit.BF16}
+	up := product{name: q.name + " lora b", part: "adapters", rows: q.rows, in: r, out: q.out, groups: q.groups, total: q.total, format: unit.BF16}
 	for _, a := range []product{down, up} {
-		flops := unit.FLOPs(2 * a.rows * a.in * a.out * a.groups)
-		bytes := unit.Bytes((a.rows*(a.in+a.out) + a.in*a.out) * a.groups * bf16)
+		flops := unit.FLOPs(2 * a.total * a.in * a.out)
+		bytes := unit.Bytes((a.total*(a.in+a.out) + a.in*a.out*a.groups) * bf16)
 		op := Op{Name: a.name, Part: a.part, Kind: kindOf(a.groups), Format: unit.BF16, M: a.rows, N: a.out, K: a.in,
 			Groups: a.groups, FLOPs: flops, Bytes: bytes, Count: 1}
 		for _, ph := range []Phase{Forward, Input, Weight} {
@@ -111,7 +117,7 @@ func (b *builder) adapter(q product) {
 			b.add(op)
 		}
 	}
-	b.save(unit.Bytes(q.rows*q.groups*r*bf16), 0)
+	b.save(unit.Bytes(q.total*r*bf16), 0)
 }
 
 // pass adds a memory-bound kernel that moves bytes.

@@ -60,11 +60,26 @@ func BuildLayer(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
 func BuildLayerIn(ops []Op, m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
 	b := newBuilder(m, p, seq)
 	b.lay.Ops = ops[:0]
-	b.attention(&l.Attention)
-	b.ffn(&l.FFN)
-	b.params(m.Weights(l))
+	b.block(l)
 	b.finish()
 	return b.lay
+}
+
+// block is one transformer block with its parameters. Sandwich norms follow each
+// half; a parallel block feeds both halves from one norm.
+func (b *builder) block(l *model.Layer) {
+	b.attention(&l.Attention)
+	if l.Norms >= 4 {
+		b.postNorm("attention output norm", partAttention)
+	}
+	if l.Norms != 1 {
+		b.norm("ffn norm", partName(&l.FFN))
+	}
+	b.ffn(&l.FFN)
+	if l.Norms >= 4 {
+		b.postNorm("ffn output norm", partName(&l.FFN))
+	}
+	b.params(b.m.Weights(l))
 }
 
 func newBuilder(m *model.Model, p *plan.Plan, seq int64) *builder {
