@@ -1,7 +1,6 @@
 package plan
 
 import (
-	"fmt"
 	"reflect"
 
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -100,17 +99,37 @@ func checkHeads(p *Plan, j *Job) Cause {
 	if p.TP == 1 && !p.CPAllToAll {
 		return Legal
 	}
-	split := int64(p.TP)
-	if p.CPAllToAll {
-		split *= int64(p.CP)
-	}
+	split := p.headSplit()
 	for _, l := range j.distinct {
-		if l.Attention.Heads%split != 0 || l.FFN.Inner%int64(p.TP) != 0 {
+		if l.Attention.Heads%split != 0 || l.FFN.Inner%int64(p.TP) != 0 || !spread(keyHeads(&l.Attention), int64(p.TP)) {
 			return BadHeads
 		}
 	}
 	return Legal
 }
+
+// headSplit is how many ranks share the attention heads.
+func (p *Plan) headSplit() int64 {
+	if p.CPAllToAll {
+		return int64(p.TP) * int64(p.CP)
+	}
+	return int64(p.TP)
+}
+
+// keyHeads is the heads that keys come in: under MLA every head makes its own.
+func keyHeads(a *model.Attention) int64 {
+	switch a.Kind {
+	case model.MLA:
+		return a.Heads
+	case model.Linear:
+		return a.KeyHeads
+	}
+	return a.KVHeads
+}
+
+// spread tells whether ranks get whole key/value heads each, or heads whole
+// groups of ranks that hold copies.
+func spread(heads, ranks int64) bool { return heads%ranks == 0 || ranks%heads == 0 }
 
 func checkExperts(p *Plan, j *Job) Cause {
 	moe := false
@@ -134,7 +153,7 @@ func checkExperts(p *Plan, j *Job) Cause {
 }
 
 func checkBatch(p *Plan, j *Job) Cause {
-	if j.GlobalBatch%(p.DP*p.MicroBatch) != 0 {
+	if j.GlobalBatch < 1 || j.GlobalBatch%(p.DP*p.MicroBatch) != 0 {
 		return BadBatch
 	}
 	parts := p.CP
@@ -182,9 +201,9 @@ func checkShard(p *Plan, _ *Job) Cause {
 
 func checkCombination(p *Plan, j *Job) Cause {
 	switch {
-	case p.TP > j.NodeGPUs && p.TP > 1 && j.NodeGPUs > 0 && p.TP%j.NodeGPUs != 0:
+	case j.NodeGPUs > 0 && p.TP > j.NodeGPUs && p.TP%j.NodeGPUs != 0:
 		return BadCombination
-	case p.SP && p.TP == 1:
+	case p.SP && p.TP == 1, p.ZeRO == 2 && p.PP > 1:
 		return BadCombination
 	case !p.SP && p.TP > 1 && (p.EP > 1 || p.ETP < p.TP) && j.moe():
 		return BadCombination
@@ -192,34 +211,6 @@ func checkCombination(p *Plan, j *Job) Cause {
 		return BadCombination
 	}
 	return Legal
-}
-
-// Explain words an illegal plan as one line that names the value and the mend.
-func (p *Plan) Explain(c Cause, j *Job) error {
-	m := j.Model
-	switch c {
-	case BadDegree:
-		return fmt.Errorf("plan %s has a degree below 1: give degrees of at least 1", p)
-	case BadWorld:
-		return fmt.Errorf("plan tp=%d x cp=%d x pp=%d x dp=%d is %d GPUs, the cluster has %d: make the product equal", p.TP, p.CP, p.PP, p.DP, p.GPUs(), j.GPUs)
-	case BadHeads:
-		return fmt.Errorf("tp=%d (cp=%d) does not divide the attention heads or the FFN width of %s (%d heads): use a divisor", p.TP, p.CP, m.Name, m.Layers[0].Attention.Heads)
-	case BadExperts:
-		return p.explainExperts(j)
-	case BadLayers:
-		return fmt.Errorf("pp=%d with vpp=%d needs %d model parts, %s has %d layers: use fewer stages", p.PP, p.VPP, p.Chunks(), m.Name, len(m.Layers))
-	case BadBatch:
-		return fmt.Errorf("global batch %d does not divide over dp=%d x mbs=%d: use a multiple of %d or another dp", j.GlobalBatch, p.DP, p.MicroBatch, p.DP*p.MicroBatch)
-	case BadSequence:
-		return fmt.Errorf("sequence length %d does not divide over cp=%d (two blocks per rank in ring attention) and tp=%d: use a multiple", j.Seq, p.CP, p.TP)
-	case BadSchedule:
-		return p.explainSchedule(j)
-	case BadShard:
-		return fmt.Errorf("shard=%d does not divide dp x cp = %d: use a divisor", p.ShardGroup, p.DP*p.CP)
-	case BadCombination:
-		return p.explainCombination(j)
-	}
-	return nil
 }
 
 // moe tells whether any layer routes.
@@ -230,41 +221,4 @@ func (j *Job) moe() bool {
 		}
 	}
 	return false
-}
-
-func (p *Plan) explainExperts(j *Job) error {
-	if !j.Model.MoE() {
-		return fmt.Errorf("ep=%d etp=%d need a mixture-of-experts model, %s is dense: leave ep and etp out", p.EP, p.ETP, j.Model.Name)
-	}
-	f := j.Model.FirstMoE()
-	return fmt.Errorf("ep=%d etp=%d do not fit %d experts of width %d on %d expert ranks (dp x cp x tp / etp): ep must divide the experts and the ranks, etp the width and tp",
-		p.EP, p.ETP, f.Experts, f.ExpertInner, p.ExpertRanks())
-}
-
-func (p *Plan) explainSchedule(j *Job) error {
-	m := j.GlobalBatch / (p.DP * p.MicroBatch)
-	switch p.Schedule {
-	case sched.Interleaved:
-		return fmt.Errorf("interleaved needs pp >= 2, vpp >= 2 and micro-batches (%d) in multiples of pp=%d: change vpp, dp or mbs", m, p.PP)
-	case sched.DualPipe, sched.DualPipeV, sched.ZBV:
-		return fmt.Errorf("%s needs vpp=1, at least 2 x pp = %d micro-batches (here %d), and for dualpipe an even pp and an even number: change pp, dp or mbs", p.Schedule, 2*p.PP, m)
-	}
-	return fmt.Errorf("schedule %s needs pp >= 2 and takes no vpp (pp=%d, vpp=%d): use interleaved for vpp, 1f1b for pp=1", p.Schedule, p.PP, p.VPP)
-}
-
-func (p *Plan) explainCombination(j *Job) error {
-	switch {
-	case p.SP && p.TP == 1:
-		return fmt.Errorf("sp=1 needs tp > 1: sequence parallelism divides what tensor parallelism leaves whole")
-	case p.Tuning == FullTraining:
-		if p.LoRARank > 0 {
-			return fmt.Errorf("rank=%d needs tuning=lora or tuning=qlora: full training has no adapters", p.LoRARank)
-		}
-	case p.LoRARank < 1:
-		return fmt.Errorf("tuning=%s needs rank=N, the rank of the adapters: add for example rank=16", p.Tuning)
-	}
-	if p.TP > j.NodeGPUs && p.TP%j.NodeGPUs != 0 {
-		return fmt.Errorf("tp=%d does not fill nodes of %d GPUs: use a divisor or a multiple", p.TP, j.NodeGPUs)
-	}
-	return fmt.Errorf("tp=%d with experts divided otherwise (ep=%d, etp=%d) needs sp=1: the router must see each token once", p.TP, p.EP, p.ETP)
 }

@@ -75,7 +75,9 @@ func Parse(text string) (*Fixed, error) {
 		f.given[k] = true
 	}
 	if f.Plain {
-		f.fillPlain()
+		if err := f.fillPlain(); err != nil {
+			return nil, err
+		}
 	}
 	if f.Plan.Recompute == ReSelective && f.Plan.UnfusedAttn {
 		f.Plan.Recompute |= ReAttention
@@ -88,8 +90,10 @@ func (f *Fixed) setFSDP() {
 	f.Plain = true
 }
 
-// fillPlain gives the word fsdp its meaning where the text says nothing else.
-func (f *Fixed) fillPlain() {
+// fillPlain gives the word fsdp its meaning where the text says nothing else:
+// zero=3 and every degree 1. Degrees may be given beside it (fsdp,tp=8); another
+// zero contradicts it.
+func (f *Fixed) fillPlain() error {
 	one := func(k Key, field *int, value int) {
 		if !f.given[k] {
 			*field, f.given[k] = value, true
@@ -97,10 +101,14 @@ func (f *Fixed) fillPlain() {
 	}
 	p := &f.Plan
 	one(KeyZeRO, &p.ZeRO, 3)
+	if p.ZeRO != 3 {
+		return fmt.Errorf("plan key \"zero\"=%d contradicts fsdp, which is zero=3: leave one of them out", p.ZeRO)
+	}
 	one(KeyTP, &p.TP, 1)
 	one(KeyPP, &p.PP, 1)
 	one(KeyEP, &p.EP, 1)
 	one(KeyCP, &p.CP, 1)
+	return nil
 }
 
 func (f *Fixed) set(k Key, value string) error {

@@ -6,6 +6,7 @@ import (
 )
 
 // String prints the plan as --plan reads it, leaving out what is at its default.
+// The default of overlap is all, what a search assumes where the key is absent.
 func (p *Plan) String() string {
 	var b strings.Builder
 	add := func(k Key, v any) { fmt.Fprintf(&b, ",%s=%v", k, v) }
@@ -32,6 +33,9 @@ func (p *Plan) String() string {
 	}
 	if p.CPAllToAll {
 		add(KeyCPComm, "a2a")
+	}
+	if p.Overlap != (Overlap{TP: true, DP: true, PP: true}) {
+		add(KeyOverlap, p.Overlap)
 	}
 	if p.OffloadOptim {
 		add(KeyOffload, "optimizer")
