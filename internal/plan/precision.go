@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -95,3 +96,6 @@ func (p *Precision) set(kv string) error {
 	*field = f
 	return nil
 }
+
+// PrecisionNames lists the policies in the order of help and reports.
+func PrecisionNames() []string { return slices.Clone(precisionOrder) }

@@ -41,6 +41,7 @@ type Outcome struct {
 	Examples [plan.NumCauses]*plan.Plan
 	Count    Count
 	Partial  bool // cancelled: what was found so far
+	misfit   error
 }
 
 // candidate is a plan in the running.
@@ -70,6 +71,9 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 	pl := &pool{top: o.Top}
 	pl.threshold.Store(math.Float64bits(math.Inf(1)))
 	jobs := s.outers(e.Job().GPUs)
+	if len(jobs) == 0 {
+		pl.outcome.misfit = s.misfit(e.Job())
+	}
 	var next, done atomic.Int64
 	var wg sync.WaitGroup
 	for range min(o.Workers, max(len(jobs), 1)) {
@@ -89,7 +93,36 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 		})
 	}
 	wg.Wait()
-	return pl.finish(ctx, e)
+	out, err := pl.finish(ctx, e)
+	if err == nil && len(out.Plans) == 0 && out.Count.TooLarge > 0 && ctx.Err() == nil {
+		err = out.nearest(e, s, jobs)
+	}
+	return out, err
+}
+
+// nearest finds the plan that needs least memory, for the case that none fits.
+func (o *Outcome) nearest(e *train.Evaluator, s *Space, jobs []outer) error {
+	lean := s.leanest()
+	var best plan.Plan
+	least := unit.Bytes(math.MaxInt64)
+	look := &visitor{illegal: func(*plan.Plan, plan.Cause) {}, larger: func(*plan.Plan) {}}
+	look.mode = func(p *plan.Plan) bool {
+		if e.Leanest(p, &lean) >= least {
+			return false
+		}
+		s.states(*p, func(p *plan.Plan) {
+			if q := e.Quick(p); q.Memory < least {
+				best, least = *p, q.Memory
+			}
+		})
+		return true
+	}
+	for _, job := range jobs {
+		s.walk(e.Job(), job, look)
+	}
+	r, err := e.Evaluate(&best)
+	o.Nearest = r
+	return err
 }
 
 // worker evaluates candidates with its own caches and counters.
@@ -196,6 +229,16 @@ func (pl *pool) join(w *worker) {
 	c.TooLarge += w.count.TooLarge
 	c.Pruned += w.count.Pruned
 	c.LaidOut += w.count.LaidOut
+}
+
+// Illegal words why a space without a legal plan has none.
+func (o *Outcome) Illegal(j *plan.Job) error {
+	for c := plan.NumCauses - 1; c > plan.Legal; c-- { // the latest check gets furthest
+		if p := o.Examples[c]; p != nil {
+			return p.Explain(c, j)
+		}
+	}
+	return o.misfit
 }
 
 // finish evaluates the kept plans in full.

@@ -14,9 +14,10 @@ import (
 )
 
 // Space is the values of each dimension that a search combines. DP follows from
-// the world size.
+// the world size unless it is given.
 type Space struct {
 	TP, CP, PP, EP, ETP, VPP []int
+	DP                       int // 0 = follows from the others
 	MicroBatch               []int
 	ZeRO                     []int
 	ShardGroup               []int
@@ -90,6 +91,9 @@ func (s *Space) fix(f *plan.Fixed) {
 	one(plan.KeyShard, &s.ShardGroup, p.ShardGroup)
 	if f.Plain && !f.Has(plan.KeyShard) {
 		s.ShardGroup = []int{0}
+	}
+	if f.Has(plan.KeyDP) {
+		s.DP = p.DP
 	}
 	flag := func(k plan.Key, values *[]bool, v bool) {
 		if f.Has(k) {

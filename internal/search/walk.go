@@ -1,6 +1,8 @@
 package search
 
 import (
+	"fmt"
+
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 )
@@ -15,13 +17,30 @@ func (s *Space) outers(gpus int) []outer {
 	for _, tp := range s.TP {
 		for _, cp := range s.CP {
 			for _, pp := range s.PP {
-				if gpus%(tp*cp*pp) == 0 {
-					list = append(list, outer{tp, cp, pp, gpus / (tp * cp * pp)})
+				n := tp * cp * pp
+				if gpus%n == 0 && (s.DP == 0 || gpus/n == s.DP) {
+					list = append(list, outer{tp, cp, pp, gpus / n})
 				}
 			}
 		}
 	}
 	return list
+}
+
+// misfit says why no product of degrees fills the world.
+func (s *Space) misfit(j *plan.Job) error {
+	one := func(v []int) string {
+		if len(v) == 1 {
+			return fmt.Sprint(v[0])
+		}
+		return "any"
+	}
+	dp := "any"
+	if s.DP > 0 {
+		dp = fmt.Sprint(s.DP)
+	}
+	return fmt.Errorf("plan tp=%s x cp=%s x pp=%s x dp=%s cannot fill %d GPUs (%d per node): use degrees whose product is %d",
+		one(s.TP), one(s.CP), one(s.PP), dp, j.GPUs, j.NodeGPUs, j.GPUs)
 }
 
 // visitor looks at a mode, a legal plan without its states, and tells whether
@@ -142,6 +161,9 @@ func (s *Space) states(p plan.Plan, visit func(*plan.Plan)) {
 		for _, p.Overlap = range s.Overlap {
 			for _, p.OffloadOptim = range s.Offload {
 				for _, p.ZeRO = range s.ZeRO {
+					if p.ZeRO == 2 && p.PP > 1 && len(s.ZeRO) > 1 {
+						continue
+					}
 					for i, group := range s.ShardGroup {
 						if p.ShardGroup = group; i == 0 || s.shards(&p) {
 							visit(&p)
@@ -162,6 +184,9 @@ func (s *Space) shards(p *plan.Plan) bool {
 func (s *Space) stateCount(p *plan.Plan) int64 {
 	n := 0
 	for _, zero := range s.ZeRO {
+		if zero == 2 && p.PP > 1 && len(s.ZeRO) > 1 {
+			continue
+		}
 		q := *p
 		q.ZeRO = zero
 		for i, g := range s.ShardGroup {

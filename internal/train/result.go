@@ -57,3 +57,12 @@ func (r *Result) MFU() float64 {
 func (r *Result) HFU() float64 {
 	return float64(r.HardwareFLOPs) / float64(r.Step) / float64(r.Peak)
 }
+
+// Kernels is the time the busiest rank computes: the step without its waits.
+func (r *Result) Kernels() unit.Seconds {
+	t := r.Step
+	for _, w := range r.Waits {
+		t -= w
+	}
+	return t
+}

@@ -1,0 +1,117 @@
+package advise
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/train"
+)
+
+// Alternative is the best plan of a family that people would try first, with
+// what keeps it from being the answer.
+type Alternative struct {
+	Name   string        // plain FSDP, tensor and pipeline parallel, ...
+	Plan   *train.Result // nil where the family has no legal plan
+	Reason string
+}
+
+// family is a named part of the space in the words of --plan.
+type family struct {
+	name string
+	text string
+	moe  bool // only for mixture-of-experts models
+}
+
+// families are the recipes that a team would compare. N stands for a node's GPUs.
+func families(nodeGPUs int) []family {
+	return []family{
+		{"plain FSDP", "fsdp", false},
+		{"FSDP with expert parallelism", "zero=3,tp=1,pp=1,cp=1", true},
+		{"hybrid FSDP, sharded in a node", fmt.Sprintf("fsdp,shard=%d", nodeGPUs), false},
+		{"ZeRO-1 data parallel", "tp=1,pp=1,cp=1,zero=1", false},
+		{"tensor parallel in a node, pipeline between", fmt.Sprintf("tp=%d,cp=1,ep=1,zero=1", nodeGPUs), false},
+		{"pipeline without overlapped pairs", "zero=1,schedule=1f1b", true},
+	}
+}
+
+// Alternatives evaluates the families and says why each is not the best plan.
+// A family that the best plan belongs to is left out.
+func (q *Question) Alternatives(ctx context.Context, best *train.Result) ([]Alternative, error) {
+	var list []Alternative
+	for _, f := range families(q.Job.NodeGPUs) {
+		if f.moe && !q.Job.Model.MoE() || q.Job.NodeGPUs == 1 && f.text != "fsdp" {
+			continue
+		}
+		fix, err := plan.Parse(f.text)
+		if err != nil {
+			return nil, err
+		}
+		a, err := q.alternative(ctx, f.name, fix, best)
+		if err != nil {
+			return nil, err
+		}
+		if a.Plan == nil || best == nil || a.Plan.Plan.String() != best.Plan.String() {
+			list = append(list, a)
+		}
+	}
+	return list, nil
+}
+
+func (q *Question) alternative(ctx context.Context, name string, fix *plan.Fixed, best *train.Result) (Alternative, error) {
+	r, illegal, err := q.Nearest(ctx, fix)
+	if err != nil {
+		return Alternative{}, err
+	}
+	a := Alternative{Name: name, Plan: r}
+	if r == nil {
+		a.Reason = illegal.Error()
+		return a, nil
+	}
+	a.Reason = Reason(r, best)
+	return a, nil
+}
+
+// Nearest is the best plan of a partly given one: the fastest that fits, or else
+// the one that lacks least memory. Where no plan is legal the result is nil and
+// illegal says why. Plain FSDP that the batch does not divide over is evaluated
+// with the ranks' rounded-up share, since the question is what it would cost.
+func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Result, illegal, err error) {
+	asked, note := q.padded(fix)
+	asked.Options.Top = 1
+	out, err := asked.Search(ctx, fix)
+	if err != nil {
+		return nil, nil, err
+	}
+	switch {
+	case len(out.Plans) > 0:
+		r = out.Plans[0]
+	case out.Nearest != nil:
+		r = out.Nearest
+	default:
+		return nil, out.Illegal(asked.Job), nil
+	}
+	if note != "" {
+		r.Warnings = append(r.Warnings, note)
+	}
+	return r, nil, nil
+}
+
+// padded rounds the batch up for plain FSDP over ranks that do not divide it;
+// the padding counts as no tokens.
+func (q *Question) padded(fix *plan.Fixed) (*Question, string) {
+	asked := *q
+	j := q.Job
+	ranks := j.GPUs
+	rest := j.GlobalBatch % ranks
+	if !fix.Plain || rest == 0 || fix.Has(plan.KeyMBS) || fix.Has(plan.KeyDP) || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 {
+		return &asked, ""
+	}
+	k := *j
+	k.Idle = ranks - rest
+	k.GlobalBatch += k.Idle
+	asked.Job = &k
+	return &asked, fmt.Sprintf("%d sequences do not divide over %d ranks (%.4g each): %d ranks take %d, the others %d; an engine would want %d or %d",
+		j.GlobalBatch, ranks, float64(j.GlobalBatch)/float64(ranks), rest, k.GlobalBatch/ranks, k.GlobalBatch/ranks-1,
+		j.GlobalBatch-rest, k.GlobalBatch)
+}

@@ -1,0 +1,39 @@
+package advise
+
+import (
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/train"
+)
+
+// ByPrecision is one plan under another precision policy.
+type ByPrecision struct {
+	Precision string
+	Result    *train.Result
+	// Flip is the network or scale-up time over compute time: above 1 the plan is
+	// communication-bound. A precision shortens compute more than communication.
+	Ratio float64
+}
+
+// Compare evaluates plan p under every precision that the device multiplies in,
+// the layout kept.
+func (q *Question) Compare(p *plan.Plan) ([]ByPrecision, error) {
+	var list []ByPrecision
+	for _, name := range plan.PrecisionNames() {
+		pr := plan.Precisions[name]
+		asked := *q
+		asked.Precision = pr
+		e, err := asked.Evaluator()
+		if err != nil {
+			continue // the device does not multiply in this format
+		}
+		r := *p
+		r.Precision = pr
+		res, err := e.Evaluate(&r)
+		if err != nil {
+			return nil, err
+		}
+		c := &res.Ceilings
+		list = append(list, ByPrecision{name, res, float64(max(c.Network, c.NVLink) / c.Compute)})
+	}
+	return list, nil
+}
