@@ -58,6 +58,7 @@ type kernelsFile struct {
 	Attention *coreFile              `json:"attention,omitempty"`
 	MLA       *coreFile              `json:"mla,omitempty"`
 	Links     *linksFile             `json:"links,omitempty"`
+	Sustained *sustainedFile         `json:"sustained,omitempty"`
 	Overheads []overheadFile         `json:"engine_overheads,omitempty"`
 	Fits      []fitFile              `json:"fits"`
 }
@@ -88,6 +89,15 @@ type linksFile struct {
 	Chunk  float64 `json:"chunk_us"`
 	Own    float64 `json:"own"`
 	Switch float64 `json:"switch_us,omitempty"`
+}
+
+type sustainedFile struct {
+	Share     float64    `json:"share"`
+	Assumed   bool       `json:"assumed,omitempty"`
+	Rows      int        `json:"rows_fitted,omitempty"`
+	Sources   []string   `json:"sources,omitempty"`
+	Quartiles [2]float64 `json:"quartiles,omitzero"`
+	LeftOut   float64    `json:"median_error_source_left_out,omitempty"`
 }
 
 type overheadFile struct {
@@ -128,6 +138,9 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 	k.Attention, k.MLA = f.Attention.constants(), f.MLA.constants()
 	if l := f.Links; l != nil {
 		k.Links = hw.Links{Start: scaled(l.Start, -6), Hop: scaled(l.Hop, -6), Pair: scaled(l.Pair, -6), Chunk: scaled(l.Chunk, -6), Own: l.Own, Switch: scaled(l.Switch, -6)}
+	}
+	if s := f.Sustained; s != nil {
+		k.Sustained = hw.Sustained(*s)
 	}
 	for _, o := range f.Overheads {
 		k.Overheads = append(k.Overheads, hw.Overhead{Engine: o.Engine, What: o.What, Fixed: scaled(o.Fixed, -6),

@@ -11,6 +11,11 @@ import (
 // Options chooses the rates a Machine prices with. The zero value is the default.
 type Options struct {
 	UsePeak bool // datasheet peaks instead of achieved figures
+	// Sustained replaces the generation's share, see Machine.Sustained; 0 = keep it.
+	Sustained float64
+	// HostDispatch is the time a host that dispatches operations one by one takes
+	// for each (eager PyTorch); 0 = it runs ahead of the device.
+	HostDispatch unit.Seconds
 }
 
 // Resource is a ceiling that can bind an operation.

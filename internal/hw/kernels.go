@@ -14,6 +14,7 @@ type Kernels struct {
 	Attention Attention // query, key and value heads of one dimension
 	MLA       Attention // latent attention expanded to heads: d_qk 192, d_v 128
 	Links     Links
+	Sustained Sustained
 	Overheads []Overhead // what engines add around the kernels
 	Fits      []Fit      // where the constants come from
 }
@@ -71,6 +72,19 @@ type Links struct {
 
 // Fitted tells whether measurements stand behind the constants.
 func (l *Links) Fitted() bool { return l.Start > 0 }
+
+// Sustained is the share of isolated kernels' speed that whole training steps of
+// a generation hold: clocks fall under lasting load at the power limit, kernels
+// leave gaps, ranks wait for the slowest. Fitted over published runs, see package
+// validate; Assumed marks a generation without runs of its own.
+type Sustained struct {
+	Share     float64 // 0 = unknown
+	Assumed   bool
+	Rows      int
+	Sources   []string
+	Quartiles [2]float64 // of the single runs' shares
+	LeftOut   float64    // median error of a source's runs when the share is fitted without them
+}
 
 // Overhead is what a serving engine adds around one kind of kernel in its
 // measurements: launches of its own, quantising of activations, a slow host. It is

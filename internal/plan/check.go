@@ -85,8 +85,13 @@ func (p *Plan) Check(j *Job) Cause {
 	return Legal
 }
 
+// ends is how many chunks may hold no layer: the first one with the embedding
+// alone and the last one with the head alone, as Megatron-LM cuts 126 layers over
+// 16 stages of 8 chunks.
+const ends = 2
+
 func checkLayers(p *Plan, j *Job) Cause {
-	if p.Chunks() > len(j.Model.Layers) {
+	if p.Chunks() > len(j.Model.Layers)+ends {
 		return BadLayers
 	}
 	return Legal

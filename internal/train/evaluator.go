@@ -48,7 +48,12 @@ type Evaluator struct {
 // NewEvaluator prepares a job. limit is the usable share of device memory, 0
 // for the default. The error names a figure that the machine lacks.
 func NewEvaluator(j *plan.Job, c *hw.Cluster, limit float64) (*Evaluator, error) {
-	mach, err := cost.New(c, cost.Options{})
+	return NewEvaluatorWith(j, c, limit, cost.Options{})
+}
+
+// NewEvaluatorWith is NewEvaluator at other rates than the default ones.
+func NewEvaluatorWith(j *plan.Job, c *hw.Cluster, limit float64, o cost.Options) (*Evaluator, error) {
+	mach, err := cost.New(c, o)
 	if err != nil {
 		return nil, err
 	}

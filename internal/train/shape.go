@@ -82,7 +82,8 @@ type layerCost struct {
 // price turns one layer's operations into passes.
 func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
 	c := layerCost{params: l.Params, saved: l.Saved, input: l.Input, dropped: l.Dropped, working: l.Working}
-	var tp, cp, core [directions]unit.Seconds
+	var tp, cp, core, host [directions]unit.Seconds
+	sustained := unit.Seconds(mach.Sustained())
 	for i := range l.Ops {
 		op := &l.Ops[i]
 		d := directionOf[op.Phase]
@@ -90,13 +91,14 @@ func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
 		if op.Kind != work.Collective {
 			x := mach.Op(op)
 			q.floor += x.Floor
-			q.kernels += x.Estimate
-			q.upper += x.Upper
+			q.kernels += x.Estimate / sustained
+			q.upper += x.Upper / sustained
+			host[d] += unit.Seconds(op.Count) * mach.HostDispatch()
 			q.sol.Compute += x.Compute
 			q.sol.HBM += x.HBM
 			q.flops += op.FLOPs
 			if op.Kind == work.Attention {
-				core[d] += x.Estimate
+				core[d] += x.Estimate / sustained
 			}
 			continue
 		}
@@ -117,6 +119,7 @@ func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
 	}
 	for d := range c.pass {
 		q := &c.pass[d]
+		q.kernels, q.upper = max(q.kernels, host[d]), max(q.upper, host[d])
 		q.waits[work.AxisTP] = tpWait(p, tp[d], q.kernels)
 		q.waits[work.AxisCP] = cpWait(p, cp[d], core[d])
 	}
