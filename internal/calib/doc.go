@@ -5,5 +5,12 @@
 //
 // Opinion: errors are taken as |ln(predicted/measured)| so that too fast and too
 // slow count alike; a constant is shared by all GPUs of a generation and all
-// engines in the tables; rows are thinned, never weeded out by their error.
+// engines in the tables; what an engine adds around its kernels is fitted apart;
+// rows are thinned, never weeded out by their error, and scored on rows that the
+// fit did not see. Nothing is fitted to a training or serving run.
+//
+// The constants lie in package catalog. To fit them again from a folder of
+// tables (<gpu>/<kind>/*.parquet):
+//
+//	go test ./internal/calib -run TestRefit -write ../catalog/data/kernels
 package calib

@@ -1,15 +1,32 @@
 package calib
 
 import (
+	"flag"
+	"math"
 	"os"
 	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
 )
+
+var write = flag.String("write", "", "write the refitted constants into this folder")
 
 const operators = "../../../shared/measured/operators"
 
-func TestRefit(t *testing.T) {
+func needTables(t *testing.T) {
+	t.Helper()
 	if _, err := os.Stat(operators); err != nil {
 		t.Skip("no measured kernel tables: ", err)
+	}
+}
+
+// The stored constants are those of a refit: errors on held-out rows agree.
+func TestRefit(t *testing.T) {
+	needTables(t)
+	if testing.Short() {
+		t.Skip("a refit takes half a minute")
 	}
 	r, err := Fit(operators)
 	if err != nil {
@@ -18,12 +35,82 @@ func TestRefit(t *testing.T) {
 	for _, e := range r.Tables {
 		t.Logf("%-5s %-42s %-22s n=%-5d median %.3f mean %.3f", e.GPU, e.Table, e.What, e.Rows, e.Median, e.Mean)
 	}
-	if err := r.Write(t.TempDir()); err != nil {
-		t.Fatal(err)
-	}
-	if d := os.Getenv("WRITE"); d != "" {
-		if err := r.Write(d); err != nil {
+	if *write != "" {
+		if err := r.Write(*write); err != nil {
 			t.Fatal(err)
 		}
+		return
+	}
+	for _, k := range r.Kernels {
+		compareFits(t, k, catalog.Kernels(k.Arch))
+	}
+}
+
+func compareFits(t *testing.T, fitted, stored *hw.Kernels) {
+	t.Helper()
+	if stored == nil || stored.Arch != fitted.Arch || len(stored.Fits) != len(fitted.Fits) {
+		t.Fatalf("%s: the catalogue holds other fits: run this test with -write ../catalog/data/kernels", fitted.Arch)
+	}
+	for i, f := range fitted.Fits {
+		s := stored.Fits[i]
+		if f.What != s.What || f.Rows != s.Rows || math.Abs(f.Median-s.Median) > 0.003 || math.Abs(f.Mean-s.Mean) > 0.005 {
+			t.Errorf("%s: refitted %+v, stored %+v: run this test with -write ../catalog/data/kernels", fitted.Arch, f, s)
+		}
+	}
+}
+
+// What the product prices, with the devices' own achieved rates as ceilings, must
+// stay near the tables: largest allowed median error on rows that training runs.
+func TestStoredConstantsAgainstTheTables(t *testing.T) {
+	needTables(t)
+	for _, g := range generations {
+		f := fitter{dir: operators, gpus: g.gpus}
+		for dtype, format := range gemmFormats {
+			read := func(t *table, keep func() bool) ([]sample, error) { return gemmSamples(t, dtype, keep) }
+			priced(t, &f, "gemm/*.parquet", "gemm "+format.String(), 101, read, 0.18)
+		}
+		priced(t, &f, "attention/vllm-*context*.parquet", "attention", 17, attentionSamples, 0.12)
+		priced(t, &f, "mla/trtllm-*context_mla*.parquet", "mla", 3, attentionSamples, 0.10)
+		priced(t, &f, "comm/nccl-*.parquet", "collectives", 2, commSamples, 0.10)
+	}
+}
+
+func priced(t *testing.T, f *fitter, pattern, what string, every int, read reader, most float64) {
+	t.Helper()
+	sources, err := f.load(pattern, every, read)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sources {
+		d, err := catalog.Device(s.gpu)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := &hw.Cluster{Name: s.gpu, Device: d, GPUs: d.DefaultNode.GPUs, Node: d.DefaultNode, Fabric: hw.Fabric{Oversubscription: 1}}
+		m, err := cost.New(c, cost.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := engine{name: s.engine.name}
+		e.recall(d.Kernels, what)
+		var all, large errorsOf
+		for i := range s.test {
+			x := &s.test[i]
+			p := predict(m, &e, x)
+			all.add(p, x.seconds)
+			if x.weight > 1 || what == "collectives" {
+				large.add(p, x.seconds)
+			}
+		}
+		t.Logf("%-5s %-40s %-16s large %.3f, all %.3f median, %.3f mean", s.gpu, s.table, what, large.median(), all.median(), all.mean())
+		if large.median() > most {
+			t.Errorf("%s %s %s: median error %.3f, at most %.2f", s.gpu, s.table, what, large.median(), most)
+		}
+	}
+}
+
+func TestNoTablesIsAnError(t *testing.T) {
+	if _, err := Fit(t.TempDir()); err == nil {
+		t.Error("an empty folder: want an error")
 	}
 }

@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,6 +20,9 @@ type table struct {
 	rows int
 	col  map[string]int // leaf column index
 }
+
+// maxRows bounds a table; the measured ones hold at most 160,000.
+const maxRows = 1 << 24
 
 // openTable opens a parquet file; the caller closes the closer.
 func openTable(path string) (*table, io.Closer, error) {
@@ -42,15 +46,38 @@ func openTable(path string) (*table, io.Closer, error) {
 // where the library would panic.
 func readTable(name string, r io.ReaderAt, size int64) (t *table, err error) {
 	defer recovered(name, &err)
+	if err := checkFooter(name, r, size); err != nil {
+		return nil, err
+	}
 	pf, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: give a complete parquet file", name, err)
+	}
+	if n := pf.NumRows(); n < 0 || n > maxRows {
+		return nil, fmt.Errorf("%s: says it has %d rows: give at most %d", name, n, maxRows)
 	}
 	t = &table{name: name, file: pf, rows: int(pf.NumRows()), col: map[string]int{}}
 	for i, c := range pf.Schema().Columns() {
 		t.col[strings.Join(c, ".")] = i
 	}
 	return t, nil
+}
+
+// checkFooter compares the footer's stated length with the file's, since the
+// library sets aside what a damaged footer states. A parquet file ends with the
+// footer, its length in four bytes, little end first, and the letters PAR1.
+func checkFooter(name string, r io.ReaderAt, size int64) error {
+	var tail [8]byte
+	if size < 12 {
+		return fmt.Errorf("%s: %d bytes: give a complete parquet file", name, size)
+	}
+	if _, err := r.ReadAt(tail[:], size-8); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
+	if n := int64(binary.LittleEndian.Uint32(tail[:4])); string(tail[4:]) != "PAR1" || n > size-12 {
+		return fmt.Errorf("%s: damaged footer: give a complete parquet file", name)
+	}
+	return nil
 }
 
 // recovered turns the parquet library's panic on damaged bytes into an error.
@@ -133,7 +160,7 @@ func (t *table) values(name string, f func(parquet.Value) error) (err error) {
 	n := 0
 	for _, g := range t.file.RowGroups() {
 		pages := g.ColumnChunks()[i].Pages()
-		got, err := readPages(pages, buf, f)
+		got, err := readPages(pages, buf, t.rows-n, f)
 		pages.Close()
 		if err != nil {
 			return err
@@ -146,7 +173,9 @@ func (t *table) values(name string, f func(parquet.Value) error) (err error) {
 	return nil
 }
 
-func readPages(pages parquet.Pages, buf []parquet.Value, f func(parquet.Value) error) (n int, err error) {
+// readPages reads at most `most` values; a damaged page may promise more than the
+// table has rows.
+func readPages(pages parquet.Pages, buf []parquet.Value, most int, f func(parquet.Value) error) (n int, err error) {
 	for {
 		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) {
@@ -158,6 +187,9 @@ func readPages(pages parquet.Pages, buf []parquet.Value, f func(parquet.Value) e
 		values := page.Values()
 		for {
 			k, err := values.ReadValues(buf)
+			if n+k > most {
+				return n, errors.New("a column holds more values than the table has rows")
+			}
 			for _, v := range buf[:k] {
 				if err := f(v); err != nil {
 					return n, err

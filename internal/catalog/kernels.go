@@ -126,6 +126,9 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 	if err := d.Decode(&f); err != nil {
 		return nil, fmt.Errorf("%s: %s", file, oneLine(err))
 	}
+	if d.More() {
+		return nil, fmt.Errorf("%s: text after the closing brace: keep one document", file)
+	}
 	k := &hw.Kernels{Arch: f.Arch, Devices: f.Devices}
 	for name, g := range f.GEMM {
 		format, ok := unit.ParseFormat(name)

@@ -46,20 +46,35 @@ func shape(k *hw.Kernels, f unit.Format) hw.GEMM {
 // without constants, keep the achieved rate.
 func (m *Machine) resolveGEMM(f unit.Format, g hw.GEMM) {
 	d := m.cluster.Device
-	r := gemmRates{GEMM: g}
-	rate, memory := m.matrix[f], m.hbm
-	if p := d.Peak.Matrix[f]; g.Share > 0 && p.Known() && !m.options.UsePeak {
-		rate = min(rate, p.Value*g.Share)
-	}
-	if p := d.Peak.HBM; g.Memory > 0 && p.Known() && !m.options.UsePeak {
-		memory = min(memory, p.Value*g.Memory)
-	}
-	r.perSM, r.memory = rate/m.sms, memory
+	r := gemmRates{GEMM: g, memory: m.hbm}
 	best := 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n)
 	for i, t := range tiles {
 		r.edge[i] = (1 + g.Edge*(1/t.m+1/t.n)) / best
 	}
+	if p := d.Peak.HBM; g.Memory > 0 && p.Known() && !m.options.UsePeak {
+		r.memory = min(r.memory, p.Value*g.Memory)
+	}
+	r.perSM = m.matrix[f] / m.sms
+	if m.matrix[f] > 0 && !m.options.UsePeak {
+		// What the device achieved, a product of shape has reached, not the endless one.
+		rate := m.matrix[f] / m.reached(&r)
+		if p := d.Peak.Matrix[f]; g.Share > 0 && p.Known() {
+			rate = min(rate, p.Value*g.Share)
+		}
+		r.perSM = rate / m.sms
+	}
 	m.gemm[f] = r
+}
+
+// reference is the size of a square product that stands for the large ones which
+// achieved rates are measured on.
+const reference = 8192
+
+// reached is the part of the endless product's rate that the multiplications of a
+// reference product keep. Memory stays out of it: a slower HBM must not lift a rate.
+func (m *Machine) reached(r *gemmRates) float64 {
+	const n = reference
+	return 2.0 * n * n * n / (r.perSM * m.sms) / m.tiled(r, n, n, n, 1)
 }
 
 // product prices Groups products of M x N x K.
