@@ -129,17 +129,14 @@ func (m *Machine) resolveMatrix(d *hw.Device) {
 	}
 }
 
-// resolveNIC scales the node's nominal rate by what the device's usual NIC
-// reached, so that another NIC in a cluster file keeps its own nominal rate.
+// resolveNIC takes what the NIC achieved, never more than the node's own has.
 func (m *Machine) resolveNIC(d *hw.Device) {
 	n := m.cluster.Node
-	m.nicLat = n.NICLatency.Value
-	m.nic = n.NIC.Value
-	switch a, usual := d.Achieved.NIC, d.DefaultNode.NIC; {
+	m.nicLat, m.nic = n.NICLatency.Value, n.NIC.Value
+	switch a := d.Achieved.NIC; {
 	case m.options.UsePeak:
-	case a.Known() && usual.Known():
-		m.nic *= min(1, a.Value/usual.Value)
-	case n.NIC.Grade >= hw.Published: // the cluster's own measurement
+	case a.Known():
+		m.nic = min(m.nic, a.Value)
 	default:
 		m.nic *= usualNIC
 		m.assume("network of %s: not measured, %.2f of the NIC's nominal rate assumed", m.cluster.Name, usualNIC)

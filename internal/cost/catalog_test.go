@@ -1,0 +1,45 @@
+package cost_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// Every device of the catalogue can be priced in a cluster, or the error says
+// which figure is missing.
+func TestEveryDeviceIsPricedOrNamesWhatItLacks(t *testing.T) {
+	for _, d := range catalog.Devices() {
+		c, err := catalog.Cluster(fmt.Sprintf("%sx%d", d.Name, 4*d.DefaultNode.GPUs))
+		if err != nil {
+			t.Log(err)
+			continue
+		}
+		m, err := cost.New(c, cost.Options{})
+		if err != nil {
+			if !strings.Contains(err.Error(), d.Name) {
+				t.Errorf("%s: error %q does not name the device", d.Name, err)
+			}
+			t.Log(err)
+			continue
+		}
+		f := unit.BF16
+		if m.Supports(f) != nil {
+			f = unit.FP16
+		}
+		op := work.Op{Kind: work.GEMM, Format: f, M: 4096, N: 4096, K: 4096, Groups: 1, Count: 1, FLOPs: 2 << 36, Bytes: 3 << 25}
+		p := m.Op(&op)
+		r := m.Collective(&work.Comm{Kind: work.AllReduce, Size: c.GPUs, Stride: 1, Bytes: 1 << 28})
+		if !(p.Floor > 0 && p.Estimate >= p.Floor && p.Estimate < 2*p.Floor) {
+			t.Errorf("%s: GEMM %+v is far from its floor", d.Name, p)
+		}
+		if !(r.Floor > 0 && r.Estimate >= r.Floor && r.Upper >= r.Estimate) {
+			t.Errorf("%s: all-reduce %+v", d.Name, r)
+		}
+	}
+}
