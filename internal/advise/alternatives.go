@@ -16,6 +16,9 @@ type Alternative struct {
 	Reason string
 }
 
+// PlainFSDP is the name of the family that shards everything over all ranks and nothing else.
+const PlainFSDP = "plain FSDP"
+
 // family is a named part of the space in the words of --plan.
 type family struct {
 	name string
@@ -26,7 +29,7 @@ type family struct {
 // families are the recipes that a team would compare. N stands for a node's GPUs.
 func families(nodeGPUs int) []family {
 	return []family{
-		{"plain FSDP", "fsdp", false},
+		{PlainFSDP, "fsdp", false},
 		{"FSDP with expert parallelism", "zero=3,tp=1,pp=1,cp=1", true},
 		{"hybrid FSDP, sharded in a node", fmt.Sprintf("fsdp,shard=%d", nodeGPUs), false},
 		{"ZeRO-1 data parallel", "tp=1,pp=1,cp=1,zero=1", false},
@@ -77,7 +80,7 @@ func (q *Question) alternative(ctx context.Context, name string, fix *plan.Fixed
 // illegal says why. Plain FSDP that the batch does not divide over is evaluated
 // with the ranks' rounded-up share, since the question is what it would cost.
 func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Result, illegal, err error) {
-	asked, note := q.padded(fix)
+	asked, note := q.Padded(fix)
 	asked.Options.Top = 1
 	out, err := asked.Search(ctx, fix)
 	if err != nil {
@@ -97,14 +100,15 @@ func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Resul
 	return r, nil, nil
 }
 
-// padded rounds the batch up for plain FSDP over ranks that do not divide it;
-// the padding counts as no tokens.
-func (q *Question) padded(fix *plan.Fixed) (*Question, string) {
+// Padded rounds the batch up for plain FSDP over ranks that do not divide it;
+// the padding counts as no tokens, and the note says so. Any other question comes
+// back as it is, with an empty note.
+func (q *Question) Padded(fix *plan.Fixed) (*Question, string) {
 	asked := *q
 	j := q.Job
 	ranks := j.GPUs
 	rest := j.GlobalBatch % ranks
-	if !fix.Plain || rest == 0 || fix.Has(plan.KeyMBS) || fix.Has(plan.KeyDP) || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 {
+	if fix == nil || !fix.Plain || rest == 0 || fix.Has(plan.KeyMBS) || fix.Has(plan.KeyDP) || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 {
 		return &asked, ""
 	}
 	k := *j

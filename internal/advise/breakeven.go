@@ -118,6 +118,22 @@ func (q *Question) Flip(p *plan.Plan, k Knob) (BreakEven, error) {
 	return b, nil
 }
 
+// Flips asks every knob that the cluster has.
+func (q *Question) Flips(p *plan.Plan) ([]BreakEven, error) {
+	var list []BreakEven
+	for k := range NumKnobs {
+		if k == Network && q.Cluster.Nodes() == 1 || k == ScaleUp && q.Cluster.Node.GPUs == 1 {
+			continue
+		}
+		b, err := q.Flip(p, k)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, b)
+	}
+	return list, nil
+}
+
 // binds tells whether bound b is the knob's own resource.
 func (k Knob) binds(b train.Bound) bool {
 	return b == [NumKnobs]train.Bound{train.BoundNetwork, train.BoundNVLink, train.BoundHBM, train.BoundCompute}[k]

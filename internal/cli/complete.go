@@ -31,3 +31,8 @@ func completeCluster(_ *cobra.Command, args []string, _ string) ([]cobra.Complet
 	}
 	return names, cobra.ShellCompDirectiveNoSpace
 }
+
+// completeWords offers a fixed list.
+func completeWords(words []string) cobra.CompletionFunc {
+	return cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp)
+}

@@ -12,6 +12,8 @@ const (
 
 // commands lists every subcommand.
 var commands = []func(*Env) *cobra.Command{
+	newTrainCommand,
+	newExplainCommand,
 	newScheduleCommand,
 	newModelsCommand,
 	newGPUsCommand,

@@ -51,6 +51,15 @@ type Fixed struct {
 // Has tells whether the user gave key k.
 func (f *Fixed) Has(k Key) bool { return f.given[k] }
 
+// Any tells whether the user gave any key.
+func (f *Fixed) Any() bool { return len(f.given) > 0 }
+
+// Free is f without the keys of the layout: what is trained and with which
+// attention kernel stays, everything else is open.
+func (f *Fixed) Free() *Fixed {
+	return &Fixed{Plan: Plan{Tuning: f.Plan.Tuning, LoRARank: f.Plan.LoRARank, UnfusedAttn: f.Plan.UnfusedAttn}}
+}
+
 // Parse reads `key=value` pairs separated by commas, and the word `fsdp`.
 func Parse(text string) (*Fixed, error) {
 	f := &Fixed{given: map[Key]bool{}}

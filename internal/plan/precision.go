@@ -70,9 +70,15 @@ func ParsePrecision(s string) (Precision, error) {
 	if !ok {
 		return p, fmt.Errorf("precision %q is unknown: use one of %s", name, strings.Join(precisionOrder, ", "))
 	}
+	seen := map[string]bool{}
 	for rest != "" {
 		var kv string
 		kv, rest, _ = strings.Cut(rest, ",")
+		key, _, _ := strings.Cut(kv, "=")
+		if seen[key] {
+			return p, fmt.Errorf("precision setting %q is given twice in %q: keep one", key, s)
+		}
+		seen[key] = true
 		if err := p.set(kv); err != nil {
 			return p, err
 		}

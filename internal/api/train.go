@@ -1,0 +1,239 @@
+// Package api has one function per question: a request with resolved inputs in,
+// an answer with everything a face may show out. Command line and web page call
+// it alike; it formats nothing.
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/advise"
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/search"
+	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// TrainRequest asks how to train a model on a cluster.
+type TrainRequest struct {
+	Model            *model.Model
+	Cluster          *hw.Cluster
+	Fixed            *plan.Fixed // keys that the user gave; nil or empty: search everything
+	GlobalBatch, Seq int         // sequences per step, tokens per sequence
+	MTP              int         // MTP modules trained along
+	Precision        plan.Precision
+	MemoryLimit      float64 // usable share of device memory, 0 = the default
+	Terms            train.Terms
+	Top              int
+	Exhaustive       bool
+	Progress         func(done, all int)
+}
+
+// TrainAnswer is everything there is to say.
+type TrainAnswer struct {
+	Request *TrainRequest
+	Outcome *search.Outcome
+	Best    *train.Result // Plans[0], or the plan that came nearest with Fits false
+	Plans   []*train.Result
+	// Overall is the best plan of the whole space, when Fixed narrowed it; WhyNot
+	// says what the named plan lacks against it.
+	Overall *train.Result
+	WhyNot  string
+	// Sharding of the best plan, when it is ZeRO-3: each algorithm's links.
+	Sharding     []train.Algorithm
+	Alternatives []advise.Alternative
+	Precisions   []advise.ByPrecision
+	BreakEvens   []advise.BreakEven // of Best
+	FSDP         *train.Result      // the plain-FSDP plan that FSDPEvens speak of
+	FSDPEvens    []advise.BreakEven
+	FSDPSharding []train.Algorithm
+	Published    *catalog.PublishedRun // a published run of the same job, for comparison
+	Budget       train.Budget
+	Warnings     []string
+	Assumptions  []string
+	Elapsed      time.Duration
+
+	asked *advise.Question // as Best was evaluated
+}
+
+// Train searches the plans that the request leaves open and explains the
+// answer. Errors are bad input. Nothing feasible is no error: Best.Fits is false.
+func Train(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
+	start := time.Now()
+	q, err := question(r)
+	if err != nil {
+		return nil, err
+	}
+	e, err := q.Evaluator()
+	if err != nil {
+		return nil, err
+	}
+	a := &TrainAnswer{Request: r, Assumptions: e.Machine().Assumptions()}
+	if err := a.narrow(ctx, q); err != nil {
+		return nil, err
+	}
+	if err := a.widen(ctx, q); err != nil {
+		return nil, err
+	}
+	if err := a.explain(ctx, q, e); err != nil {
+		return nil, err
+	}
+	if a.Budget, err = a.Best.Budget(r.Terms); err != nil {
+		return nil, err
+	}
+	a.Published = catalog.FindPublished(r.Model.Name, r.Cluster.Device.Name, int64(r.Cluster.GPUs), r.GlobalBatch, r.Seq)
+	a.Warnings = append(a.Warnings, a.Best.Warnings...)
+	a.Elapsed = time.Since(start)
+	return a, nil
+}
+
+// limits of a request beyond which a size is a mistake.
+const (
+	maxBatch = 1 << 24
+	maxSeq   = 1 << 24
+)
+
+// question checks the request's own figures.
+func question(r *TrainRequest) (*advise.Question, error) {
+	switch {
+	case r.GlobalBatch < 1 || r.GlobalBatch > maxBatch:
+		return nil, fmt.Errorf("--global-batch %d: give 1 to %d sequences", r.GlobalBatch, maxBatch)
+	case r.Seq < 1 || r.Seq > maxSeq:
+		return nil, fmt.Errorf("--seq %d: give 1 to %d tokens", r.Seq, maxSeq)
+	case r.MTP < 0 || r.MTP > len(r.Model.MTP):
+		return nil, fmt.Errorf("--mtp %d: %s has %d MTP modules", r.MTP, r.Model.Name, len(r.Model.MTP))
+	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
+		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
+	case r.Terms.Tokens < 0 || r.Terms.Price < 0:
+		return nil, fmt.Errorf("tokens and price cannot be negative")
+	}
+	j := plan.NewJob(r.Model, int(r.Cluster.GPUs), int(r.Cluster.Node.GPUs), r.GlobalBatch, r.Seq, r.MTP)
+	return &advise.Question{Job: j, Cluster: r.Cluster, Precision: r.Precision, Limit: r.MemoryLimit,
+		Options: search.Options{Top: r.Top, Exhaustive: r.Exhaustive, Progress: r.Progress}}, nil
+}
+
+// narrow searches the space that the request leaves open.
+func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
+	asked, note := q.Padded(a.Request.Fixed)
+	out, err := asked.Search(ctx, a.Request.Fixed)
+	if err != nil {
+		return err
+	}
+	a.asked, a.Outcome, a.Plans = asked, out, out.Plans
+	switch {
+	case len(out.Plans) > 0:
+		a.Best = out.Plans[0]
+	case out.Nearest != nil:
+		a.Best = out.Nearest
+	case out.Partial:
+		return fmt.Errorf("cancelled before any plan was found")
+	default:
+		return out.Illegal(asked.Job)
+	}
+	if note != "" {
+		a.Warnings = append(a.Warnings, note)
+	}
+	return nil
+}
+
+// widen searches the whole space where the user narrowed it, for comparison.
+func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
+	fixed := a.Request.Fixed
+	if fixed == nil || !fixed.Any() || ctx.Err() != nil {
+		return nil
+	}
+	top := *q
+	top.Options.Top = 1
+	whole, err := top.Search(ctx, fixed.Free())
+	if err != nil || len(whole.Plans) == 0 {
+		return err
+	}
+	a.Overall = whole.Plans[0]
+	a.WhyNot = advise.Reason(a.Best, a.Overall)
+	return nil
+}
+
+// explain adds what stands beside the best plan.
+func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question, e *train.Evaluator) error {
+	a.Sharding = e.Sharding(&a.Best.Plan)
+	if ctx.Err() != nil {
+		return nil // cancelled: what was found stands
+	}
+	reference := a.Best
+	if a.Overall != nil {
+		reference = a.Overall
+	}
+	if !reference.Fits {
+		reference = nil
+	}
+	var err error
+	if a.Alternatives, err = q.Alternatives(ctx, reference); err != nil {
+		return err
+	}
+	if a.Precisions, err = q.Compare(&a.Best.Plan); err != nil {
+		return err
+	}
+	if a.BreakEvens, err = q.Flips(&a.Best.Plan); err != nil {
+		return err
+	}
+	return a.explainFSDP(ctx, q, e)
+}
+
+// explainFSDP says where plain FSDP would turn compute-bound.
+func (a *TrainAnswer) explainFSDP(ctx context.Context, q *advise.Question, e *train.Evaluator) error {
+	for i := range a.Alternatives {
+		x := &a.Alternatives[i]
+		if x.Name != advise.PlainFSDP || x.Plan == nil || x.Plan.Bound == train.BoundCompute {
+			continue
+		}
+		a.FSDP = x.Plan
+		a.FSDPSharding = e.Sharding(&x.Plan.Plan)
+		evens, err := q.Flips(&x.Plan.Plan)
+		if err != nil {
+			return err
+		}
+		tokens, err := q.FlipTokens(ctx, &x.Plan.Plan)
+		if err != nil {
+			return err
+		}
+		a.FSDPEvens = append(evens, tokens)
+	}
+	return nil
+}
+
+// NearestNeeds words what the plan that came nearest lacks.
+func (a *TrainAnswer) NearestNeeds() string {
+	return fmt.Sprintf("%s of %s usable (%s)", unit.FormatGB(a.Best.Memory.Total()), unit.FormatGB(a.Best.Limit), a.Best.Plan.String())
+}
+
+// Layout lays the best plan's step out in time, for traces.
+func (a *TrainAnswer) Layout() (*sched.Layout, error) {
+	e, err := a.asked.Evaluator()
+	if err != nil {
+		return nil, err
+	}
+	return e.Layout(&a.Best.Plan)
+}
+
+// ExplainTrain is the table of `explain train`: the best plan that the request
+// leaves open, and each of its operations on one rank for one micro-batch.
+func ExplainTrain(ctx context.Context, r *TrainRequest) (*TrainAnswer, []train.Row, error) {
+	q, err := question(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	a := &TrainAnswer{Request: r}
+	if err := a.narrow(ctx, q); err != nil {
+		return nil, nil, err
+	}
+	e, err := a.asked.Evaluator()
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, e.Explain(&a.Best.Plan), nil
+}

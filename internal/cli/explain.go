@@ -1,0 +1,51 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/report"
+)
+
+func newExplainCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "explain",
+		GroupID: groupPlan,
+		Short:   "Show a plan operation by operation",
+		Example: `  ridgeline explain train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8 --plan pp=16,ep=64,zero=1`,
+		Args:    unknownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newExplainTrainCommand(env))
+	return cmd
+}
+
+func newExplainTrainCommand(env *Env) *cobra.Command {
+	f := newTrainFlags()
+	cmd := &cobra.Command{
+		Use:   "train",
+		Short: "One row per operation of a training plan",
+		Long: `List the operations of one rank and one micro-batch under the best plan that --plan leaves
+open: FLOPs, bytes, FLOPs per byte, lower, estimated and upper time, and what binds each.`,
+		Example: `  ridgeline explain train --model llama-3.1-8b --cluster h100x8 --global-batch 128 --seq 8192 --plan tp=2
+  ridgeline explain train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8 --plan pp=16,ep=64,zero=1 --json`,
+		Args: positional(0, 0, ""),
+	}
+	f.register(cmd)
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := f.request(cmd)
+		if err != nil {
+			return err
+		}
+		a, rows, err := api.ExplainTrain(cmd.Context(), r)
+		if err != nil {
+			return badInput(err)
+		}
+		if *asJSON {
+			return report.JSON(env.Stdout, report.NewOperationsDoc(a, rows))
+		}
+		return env.print(func(p *report.Page) { report.Operations(p, a, rows) })
+	}
+	return cmd
+}

@@ -1,0 +1,118 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// trainFlags is the job, the machine and the terms as the user typed them.
+type trainFlags struct {
+	model, configs, cluster, plan, precision string
+	batch, seq, mtp, top                     int64
+	limit                                    float64
+	exhaustive                               bool
+	tokens                                   int64
+	price                                    float64
+	step, mtbf, checkpoint, interval, resume unit.Seconds
+}
+
+func newTrainFlags() *trainFlags { return &trainFlags{precision: "bf16", top: 5} }
+
+func (f *trainFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	fs.StringVar(&f.model, "model", "", "catalogue name, Hugging Face id, config.json, model folder or GGUF `MODEL`")
+	configsFlag(cmd, &f.configs)
+	fs.StringVar(&f.cluster, "cluster", "", "GPU and count such as h800x2048, a catalogue name or a YAML `CLUSTER`")
+	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as fsdp or pp=16,ep=64,zero=1; the rest is searched")
+	countFlag(cmd, &f.batch, "global-batch", "sequences per optimizer step over all GPUs")
+	countFlag(cmd, &f.seq, "seq", "tokens per sequence")
+	fs.StringVar(&f.precision, "precision", f.precision, "`POLICY`: bf16, fp16, fp8 (DeepSeek-V3's), fp8-tensor, mxfp8 or nvfp4, with settings such as fp8,moment=fp32")
+	countFlag(cmd, &f.mtp, "mtp", "multi-token-prediction modules trained along (default 0)")
+	countFlag(cmd, &f.top, "top", "plans to list (default 5)")
+	fs.Var(&quantity[float64]{&f.limit, unit.ParseFraction, "share", "0.94"}, "memory-limit", "usable share of device memory")
+	fs.BoolVar(&f.exhaustive, "exhaustive", false, "lay out every plan that fits instead of skipping those a bound proves slower")
+	countFlag(cmd, &f.tokens, "tokens", "tokens of the whole run, such as 14.8T, for days and cost")
+	fs.Var(&quantity[float64]{&f.price, unit.ParseMoney, "USD", ""}, "price", "price of a GPU-hour (default: the cluster file's)")
+	durationFlag(cmd, &f.step, "step-time", "measured step time, in place of the estimate, for days and cost")
+	durationFlag(cmd, &f.mtbf, "mtbf", "mean time between failures of one GPU, such as 50000h: days then include failures")
+	durationFlag(cmd, &f.checkpoint, "checkpoint-time", "pause per checkpoint (default 1min with --mtbf)")
+	durationFlag(cmd, &f.interval, "checkpoint-interval", "time between checkpoints (default: the best one)")
+	durationFlag(cmd, &f.resume, "restart", "time from a failure to training again (default 10min with --mtbf)")
+	for name, complete := range map[string]cobra.CompletionFunc{"model": completeModel, "cluster": completeCluster,
+		"precision": completeWords(plan.PrecisionNames())} {
+		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+			panic(err) // a flag name mistyped above
+		}
+	}
+}
+
+// request resolves names and files.
+func (f *trainFlags) request(cmd *cobra.Command) (*api.TrainRequest, error) {
+	if err := required(cmd, "model", "cluster", "global-batch", "seq"); err != nil {
+		return nil, err
+	}
+	r := &api.TrainRequest{GlobalBatch: int(f.batch), Seq: int(f.seq), MTP: int(f.mtp), Top: int(f.top),
+		MemoryLimit: f.limit, Exhaustive: f.exhaustive}
+	var err error
+	if r.Cluster, err = catalog.Cluster(f.cluster); err != nil {
+		return nil, badInput(err)
+	}
+	if r.Model, err = findModel(f.model, f.configs); err != nil {
+		return nil, err
+	}
+	if r.Precision, err = plan.ParsePrecision(f.precision); err != nil {
+		return nil, badInput(err)
+	}
+	if r.Fixed, err = plan.Parse(f.plan); err != nil {
+		return nil, badInput(err)
+	}
+	if f.top < 1 || f.top > 1000 {
+		return nil, usagef("--top %d: give 1 to 1000", f.top)
+	}
+	r.Terms, err = f.terms(cmd, r)
+	return r, err
+}
+
+// terms fills what a whole run costs from flags and cluster.
+func (f *trainFlags) terms(cmd *cobra.Command, r *api.TrainRequest) (train.Terms, error) {
+	c := r.Cluster
+	t := train.Terms{Tokens: float64(f.tokens), Price: f.price, PowerPerGPU: c.PowerPerGPU, StepOverride: f.step,
+		GPUMTBF: f.mtbf, Checkpoint: f.checkpoint, Interval: f.interval, Restart: f.resume}
+	if t.Price == 0 {
+		t.Price = c.PricePerGPUHour
+	}
+	if t.PowerPerGPU == 0 {
+		t.PowerPerGPU = c.Device.Peak.TDP.Value
+	}
+	if t.GPUMTBF == 0 {
+		t.GPUMTBF = c.GPUMTBF
+	}
+	if t.GPUMTBF == 0 {
+		for _, name := range []string{"checkpoint-time", "checkpoint-interval", "restart"} {
+			if cmd.Flags().Changed(name) {
+				return t, usagef("--%s needs --mtbf, the time between failures of one GPU", name)
+			}
+		}
+		return t, nil
+	}
+	if !cmd.Flags().Changed("checkpoint-time") {
+		t.Checkpoint = 60
+	}
+	if !cmd.Flags().Changed("restart") {
+		t.Restart = 600
+	}
+	if t.Tokens == 0 {
+		return t, usagef("--mtbf needs --tokens, the length of the run: add for example --tokens 1T")
+	}
+	return t, nil
+}
+
+// failf is a failure that is nobody's input.
+func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }
