@@ -35,9 +35,11 @@ var layers = []layer{
 	{"calib", "unit hw catalog work cost", "fits machine constants; no model and no plan may leak into them"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
+	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
+	{"api", "unit sched model hw catalog plan work mem cost train search advise", "one answer for every face; formats nothing"},
 	{"validate", "unit sched model hw modelfile catalog plan work mem cost calib train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "unit sched model hw catalog plan work mem cost train search validate", "decides how an answer looks, never what it is"},
-	{"cli", "unit sched model hw modelfile catalog plan work mem cost calib train search validate report", "arguments in, exit code out"},
+	{"report", "unit sched model hw catalog plan work mem cost train search advise api validate", "decides how an answer looks, never what it is"},
+	{"cli", "unit sched model hw modelfile catalog plan work mem cost calib train search advise api validate report", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

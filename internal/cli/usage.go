@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// unknownCommand is the root's argument check: whatever is left there named no command.
+// unknownCommand is the argument check of a command that only holds others:
+// whatever is left there named none of them.
 func unknownCommand(root *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
@@ -19,7 +20,7 @@ func unknownCommand(root *cobra.Command, args []string) error {
 	for _, c := range root.Commands() {
 		names = append(names, c.Name())
 	}
-	return unknownWord("command", args[0], names, fmt.Sprintf("`%s --help` lists the commands", root.Name()))
+	return unknownWord("command", args[0], names, fmt.Sprintf("`%s --help` lists the commands", root.CommandPath()))
 }
 
 // flagError turns pflag's errors into one line with the mend.

@@ -1,0 +1,132 @@
+package cli
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// commandLines are the lines of a text that call ridgeline, without comments.
+func commandLines(text string) [][]string {
+	var lines [][]string
+	for _, line := range strings.Split(text, "\n") {
+		line = strings.TrimPrefix(strings.TrimSpace(line), "$ ")
+		line, _, _ = strings.Cut(line, " #")
+		line, _, _ = strings.Cut(line, " | ")
+		line, _, _ = strings.Cut(line, " > ")
+		words := strings.Fields(line)
+		if len(words) > 1 && (words[0] == "ridgeline" || words[0] == "./bin/ridgeline") {
+			lines = append(lines, words[1:])
+		}
+	}
+	return lines
+}
+
+// parses tells whether a command line is accepted up to the point of running it.
+func parses(args []string) error {
+	root := newRoot(&Env{Stdout: io.Discard, Stderr: io.Discard})
+	cmd, rest, err := root.Find(args)
+	if err != nil {
+		return err
+	}
+	if cmd == root {
+		return unknownCommand(root, rest)
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		return err
+	}
+	return cmd.ValidateArgs(cmd.Flags().Args())
+}
+
+func TestEveryCommandHasExamplesThatParse(t *testing.T) {
+	var walk func(cmd *cobra.Command)
+	walk = func(cmd *cobra.Command) {
+		lines := commandLines(cmd.Example)
+		if len(lines) == 0 && !strings.Contains(cmd.Example, "ridgeline") {
+			t.Errorf("%s has no example", cmd.CommandPath())
+		}
+		for _, args := range lines {
+			if err := parses(args); err != nil {
+				t.Errorf("%s, example %q: %v", cmd.CommandPath(), strings.Join(args, " "), err)
+			}
+		}
+		for _, c := range cmd.Commands() {
+			walk(c)
+		}
+	}
+	walk(newRoot(&Env{Stdout: io.Discard, Stderr: io.Discard}))
+}
+
+func TestDocumentedCommandLinesParse(t *testing.T) {
+	pages, err := filepath.Glob("../../docs/*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, page := range append(pages, "../../README.md", "../../CHANGELOG.md", "../../Makefile") {
+		text, err := os.ReadFile(page)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range commandLines(string(text)) {
+			if err := parses(args); err != nil {
+				t.Errorf("%s, %q: %v", page, strings.Join(args, " "), err)
+			}
+		}
+	}
+}
+
+// What the parsers list in their complaints stands in formats.md.
+func TestFormatsListsWhatParsersTake(t *testing.T) {
+	text, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, badKey := plan.Parse("nosuchkey=1")
+	_, badPolicy := plan.ParsePrecision("nosuchpolicy")
+	for _, complaint := range []error{badKey, badPolicy} {
+		if complaint == nil {
+			t.Fatal("an unknown word was accepted")
+		}
+		_, list, _ := strings.Cut(strings.Replace(complaint.Error(), "use one of", "use", 1), ": use ")
+		words := strings.FieldsFunc(list, func(r rune) bool { return r == ' ' || r == ',' })
+		if len(words) < 5 {
+			t.Fatalf("no list in %q", complaint)
+		}
+		for _, w := range words {
+			if !strings.Contains(string(text), "`"+w+"`") {
+				t.Errorf("docs/formats.md does not explain %q", w)
+			}
+		}
+	}
+}
+
+// Links of the documents point at files that exist.
+func TestDocumentsLinkToFiles(t *testing.T) {
+	for _, dir := range []string{"../..", "../../docs"} {
+		pages, err := filepath.Glob(dir + "/*.md")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, page := range pages {
+			text, err := os.ReadFile(page)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, part := range strings.Split(string(text), "](")[1:] {
+				target, _, _ := strings.Cut(part, ")")
+				if strings.Contains(target, "://") {
+					continue
+				}
+				if _, err := os.Stat(filepath.Join(dir, target)); err != nil {
+					t.Errorf("%s links to %s, which is not there", page, target)
+				}
+			}
+		}
+	}
+}
