@@ -1,8 +1,6 @@
 package train
 
 import (
-	"github.com/ridgeline/ridgeline/internal/cost"
-	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -80,7 +78,8 @@ type layerCost struct {
 }
 
 // price turns one layer's operations into passes.
-func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
+func (e *Evaluator) price(p *plan.Plan, l *work.Layer) layerCost {
+	mach := e.mach
 	c := layerCost{params: l.Params, saved: l.Saved, input: l.Input, dropped: l.Dropped, working: l.Working}
 	var tp, cp, core, host [directions]unit.Seconds
 	sustained := unit.Seconds(mach.Sustained())
@@ -120,7 +119,7 @@ func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
 	for d := range c.pass {
 		q := &c.pass[d]
 		q.kernels, q.upper = max(q.kernels, host[d]), max(q.upper, host[d])
-		q.waits[work.AxisTP] = tpWait(p, tp[d], q.kernels)
+		q.waits[work.AxisTP] = tpWait(p, e.pipelinesTP(p), tp[d], q.kernels)
 		q.waits[work.AxisCP] = cpWait(p, cp[d], core[d])
 	}
 	return c
@@ -128,8 +127,8 @@ func price(mach *cost.Machine, p *plan.Plan, l *work.Layer) layerCost {
 
 // tpWait is what stays visible of tensor-parallel collectives. Pipelined with
 // their products in tp chunks, all but the first chunk can hide.
-func tpWait(p *plan.Plan, comm, kernels unit.Seconds) unit.Seconds {
-	if !pipelinesTP(p) {
+func tpWait(p *plan.Plan, piped bool, comm, kernels unit.Seconds) unit.Seconds {
+	if !piped {
 		return comm
 	}
 	return comm - min(comm*unit.Seconds(p.TP-1)/unit.Seconds(p.TP), kernels)
@@ -138,9 +137,11 @@ func tpWait(p *plan.Plan, comm, kernels unit.Seconds) unit.Seconds {
 // pipelinesTP tells whether tensor-parallel collectives run beside their
 // products. Where micro-batches pair up to hide the expert exchange, its kernels
 // already hold the links and the multiprocessors that pipelining would need.
-func pipelinesTP(p *plan.Plan) bool {
+// Across nodes nothing pipelines them: the engines' fused kernels need a
+// scale-up link.
+func (e *Evaluator) pipelinesTP(p *plan.Plan) bool {
 	paired := p.EP > 1 && (p.Schedule == sched.DualPipe || p.Schedule == sched.DualPipeV)
-	return p.TP > 1 && p.Overlap.TP && !paired
+	return p.TP > 1 && p.Overlap.TP && !paired && p.TP <= e.job.NodeGPUs
 }
 
 // cpWait is what stays visible of context parallelism: the ring hides behind the
@@ -172,14 +173,14 @@ type shapeKey struct {
 	tuning                          plan.Tuning
 }
 
-func keyOf(p *plan.Plan, m *model.Model) shapeKey {
+func (e *Evaluator) key(p *plan.Plan) shapeKey {
 	return shapeKey{tp: p.TP, cp: p.CP, ep: p.EP, etp: p.ETP, mbs: p.MicroBatch, rank: p.LoRARank, sp: p.SP, a2a: p.CPAllToAll,
-		unfused: p.UnfusedAttn, piped: pipelinesTP(p), behind: m.Tied && p.PP > 1, recompute: p.Recompute, tuning: p.Tuning}
+		unfused: p.UnfusedAttn, piped: e.pipelinesTP(p), behind: e.job.Model.Tied && p.PP > 1, recompute: p.Recompute, tuning: p.Tuning}
 }
 
 // shape finds or prices the plan's layers.
 func (e *Evaluator) shape(p *plan.Plan) *shape {
-	key := keyOf(p, e.job.Model)
+	key := e.key(p)
 	if s := e.shapes[key]; s != nil {
 		return s
 	}
@@ -188,18 +189,18 @@ func (e *Evaluator) shape(p *plan.Plan) *shape {
 	for i := range e.classes {
 		l := work.BuildLayerIn(e.ops, m, &e.classes[i], p, seq)
 		e.ops = l.Ops
-		s.class[i] = price(e.mach, p, &l)
+		s.class[i] = e.price(p, &l)
 		if x := l.Params; x.Dense+x.Expert > s.widest.Dense+s.widest.Expert {
 			s.widest = x
 		}
 	}
 	l := work.BuildEmbedding(m, p, seq)
-	s.embed = price(e.mach, p, &l)
+	s.embed = e.price(p, &l)
 	l = work.BuildHead(m, p, seq)
-	s.head = price(e.mach, p, &l)
+	s.head = e.price(p, &l)
 	for i := range min(e.job.MTP, len(m.MTP)) {
 		l = work.BuildMTP(m, &m.MTP[i], p, seq)
-		s.mtp = append(s.mtp, price(e.mach, p, &l))
+		s.mtp = append(s.mtp, e.price(p, &l))
 	}
 	s.boundary = boundary(e.job, p)
 	e.shapes[key] = s
