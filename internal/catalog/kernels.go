@@ -92,12 +92,17 @@ type linksFile struct {
 }
 
 type sustainedFile struct {
+	Share   float64           `json:"share"`
+	Assumed bool              `json:"assumed,omitempty"`
+	Devices []deviceShareFile `json:"devices,omitempty"`
+}
+
+type deviceShareFile struct {
+	Device    string     `json:"device"`
 	Share     float64    `json:"share"`
-	Assumed   bool       `json:"assumed,omitempty"`
-	Rows      int        `json:"rows_fitted,omitempty"`
-	Sources   []string   `json:"sources,omitempty"`
-	Quartiles [2]float64 `json:"quartiles,omitzero"`
-	LeftOut   float64    `json:"median_error_source_left_out,omitempty"`
+	Rows      int        `json:"rows_fitted"`
+	Sources   []string   `json:"sources"`
+	Quartiles [2]float64 `json:"quartiles"`
 }
 
 type overheadFile struct {
@@ -143,7 +148,10 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 		k.Links = hw.Links{Start: scaled(l.Start, -6), Hop: scaled(l.Hop, -6), Pair: scaled(l.Pair, -6), Chunk: scaled(l.Chunk, -6), Own: l.Own, Switch: scaled(l.Switch, -6)}
 	}
 	if s := f.Sustained; s != nil {
-		k.Sustained = hw.Sustained(*s)
+		k.Sustained = hw.Sustained{Share: s.Share, Assumed: s.Assumed}
+		for _, d := range s.Devices {
+			k.Sustained.Devices = append(k.Sustained.Devices, hw.DeviceShare(d))
+		}
 	}
 	for _, o := range f.Overheads {
 		k.Overheads = append(k.Overheads, hw.Overhead{Engine: o.Engine, What: o.What, Fixed: scaled(o.Fixed, -6),

@@ -26,7 +26,10 @@ func checkKernels(k *hw.Kernels) error {
 	}
 	l := &k.Links
 	c.share("links", l.Own)
-	c.share("sustained", k.Sustained.Share, k.Sustained.Quartiles[0])
+	c.share("sustained", k.Sustained.Share)
+	for _, d := range k.Sustained.Devices {
+		c.share("sustained "+d.Device, d.Share)
+	}
 	c.least("links", float64(l.Start), float64(l.Hop), float64(l.Pair), float64(l.Chunk), float64(l.Switch))
 	return c.err
 }

@@ -22,10 +22,11 @@ func EncodeKernels(k *hw.Kernels) ([]byte, error) {
 		f.Links = &linksFile{in(l.Start, 6), in(l.Hop, 6), in(l.Pair, 6), in(l.Chunk, 6), digits(l.Own), in(l.Switch, 6)}
 	}
 	if s := k.Sustained; s.Share > 0 {
-		s.Share, s.LeftOut = digits(s.Share), digits(s.LeftOut)
-		s.Quartiles = [2]float64{digits(s.Quartiles[0]), digits(s.Quartiles[1])}
-		file := sustainedFile(s)
-		f.Sustained = &file
+		f.Sustained = &sustainedFile{Share: digits(s.Share), Assumed: s.Assumed}
+		for _, d := range s.Devices {
+			d.Share, d.Quartiles = digits(d.Share), [2]float64{digits(d.Quartiles[0]), digits(d.Quartiles[1])}
+			f.Sustained.Devices = append(f.Sustained.Devices, deviceShareFile(d))
+		}
 	}
 	for _, o := range k.Overheads {
 		f.Overheads = append(f.Overheads, overheadFile{o.Engine, o.What, in(o.Fixed, 6), in(o.PerRow, 9), in(o.PerElement, 12), digits(o.Passes), in(o.Host, 6)})

@@ -44,6 +44,9 @@ func (m *Machine) attention(op *work.Op) Price {
 		}
 		compute = max(total+a.Tail*longest, longest)
 	}
+	if share := m.options.Attention; share > 0 {
+		compute /= share
+	}
 	bytes := float64(op.Bytes)
 	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, float64(a.Launch))
 }

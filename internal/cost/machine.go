@@ -13,9 +13,11 @@ type Options struct {
 	UsePeak bool // datasheet peaks instead of achieved figures
 	// Sustained replaces the generation's share, see Machine.Sustained; 0 = keep it.
 	Sustained float64
-	// HostDispatch is the time a host that dispatches operations one by one takes
-	// for each (eager PyTorch); 0 = it runs ahead of the device.
-	HostDispatch unit.Seconds
+	// Attention is the share of the best fused attention's rate that an older kernel
+	// reaches, 0 to 1; 0 = the best.
+	Attention float64
+	// ExpertWait replaces the default, see Machine.ExpertWait; 0 = keep it.
+	ExpertWait unit.Seconds
 }
 
 // Resource is a ceiling that can bind an operation.

@@ -8,16 +8,27 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 // are divided by it; floors are not. 1 at the datasheet's peaks and where
 // nothing is known.
 func (m *Machine) Sustained() float64 {
-	k := m.cluster.Device.Kernels
+	d := m.cluster.Device
 	switch {
 	case m.options.Sustained > 0:
 		return m.options.Sustained
-	case m.options.UsePeak || k == nil || k.Sustained.Share == 0:
+	case m.options.UsePeak || d.Kernels == nil:
 		return 1
 	}
-	return k.Sustained.Share
+	return d.Kernels.Sustained.Of(d.Name)
 }
 
-// HostDispatch is the time that the host takes for each operation of a step; 0 =
-// the host runs ahead of the device.
-func (m *Machine) HostDispatch() unit.Seconds { return m.options.HostDispatch }
+// expertWait is fitted: the median over 26 published runs of mixture-of-experts
+// models other than DeepSeek-V3 (dgxc, mbridge and simumax rows of
+// training_runs.csv), quartiles 0.92 to 1.92 ms (validate.Refit).
+const expertWait unit.Seconds = 1.49e-3
+
+// ExpertWait is how long a layer with routed experts keeps the device waiting in
+// each direction: the number of tokens per expert has to reach the host before
+// the grouped products can be launched, and the queue behind them runs dry.
+func (m *Machine) ExpertWait() unit.Seconds {
+	if m.options.ExpertWait > 0 {
+		return m.options.ExpertWait
+	}
+	return expertWait
+}

@@ -78,12 +78,31 @@ func (l *Links) Fitted() bool { return l.Start > 0 }
 // leave gaps, ranks wait for the slowest. Fitted over published runs, see package
 // validate; Assumed marks a generation without runs of its own.
 type Sustained struct {
-	Share     float64 // 0 = unknown
-	Assumed   bool
+	Share   float64 // median of the devices, for those without runs of their own; 0 = unknown
+	Assumed bool
+	Devices []DeviceShare
+}
+
+// DeviceShare is one device's share and where it comes from.
+type DeviceShare struct {
+	Device    string
+	Share     float64
 	Rows      int
 	Sources   []string
 	Quartiles [2]float64 // of the single runs' shares
-	LeftOut   float64    // median error of a source's runs when the share is fitted without them
+}
+
+// Of is the share of a device of the generation, 1 where nothing is known.
+func (s *Sustained) Of(device string) float64 {
+	for i := range s.Devices {
+		if s.Devices[i].Device == device {
+			return s.Devices[i].Share
+		}
+	}
+	if s.Share > 0 {
+		return s.Share
+	}
+	return 1
 }
 
 // Overhead is what a serving engine adds around one kind of kernel in its

@@ -81,7 +81,7 @@ type layerCost struct {
 func (e *Evaluator) price(p *plan.Plan, l *work.Layer) layerCost {
 	mach := e.mach
 	c := layerCost{params: l.Params, saved: l.Saved, input: l.Input, dropped: l.Dropped, working: l.Working}
-	var tp, cp, core, host [directions]unit.Seconds
+	var tp, cp, core [directions]unit.Seconds
 	sustained := unit.Seconds(mach.Sustained())
 	for i := range l.Ops {
 		op := &l.Ops[i]
@@ -92,7 +92,6 @@ func (e *Evaluator) price(p *plan.Plan, l *work.Layer) layerCost {
 			q.floor += x.Floor
 			q.kernels += x.Estimate / sustained
 			q.upper += x.Upper / sustained
-			host[d] += unit.Seconds(op.Count) * mach.HostDispatch()
 			q.sol.Compute += x.Compute
 			q.sol.HBM += x.HBM
 			q.flops += op.FLOPs
@@ -118,11 +117,23 @@ func (e *Evaluator) price(p *plan.Plan, l *work.Layer) layerCost {
 	}
 	for d := range c.pass {
 		q := &c.pass[d]
-		q.kernels, q.upper = max(q.kernels, host[d]), max(q.upper, host[d])
 		q.waits[work.AxisTP] = tpWait(p, e.pipelinesTP(p), tp[d], q.kernels)
 		q.waits[work.AxisCP] = cpWait(p, cp[d], core[d])
 	}
+	if l.Params.Expert > 0 {
+		c.pass[forward].launch(mach.ExpertWait())
+		c.pass[backward].launch(mach.ExpertWait())
+		if p.Recompute.Has(plan.ReMoE) {
+			c.pass[backward].launch(mach.ExpertWait())
+		}
+	}
 	return c
+}
+
+// launch adds a wait for the launch of routed experts.
+func (p *passCost) launch(wait unit.Seconds) {
+	p.waits[work.AxisEP] += wait
+	p.serial += wait
 }
 
 // tpWait is what stays visible of tensor-parallel collectives. Pipelined with

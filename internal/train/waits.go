@@ -59,6 +59,7 @@ func (r *Result) passWaits(x *sched.Placed, l *layout, hop unit.Seconds) {
 		q := &l.at(chunk).pass[d]
 		r.Waits[WaitTP] += q.waits[work.AxisTP]
 		r.Waits[WaitCP] += q.waits[work.AxisCP]
+		r.Waits[WaitEP] += q.waits[work.AxisEP]
 		r.Waits[WaitDP] += q.waits[work.AxisDP]
 		known += q.line()
 		if x.Pass != sched.FB {
