@@ -19,7 +19,7 @@ func (p *Plan) Explain(c Cause, j *Job) error {
 	case BadExperts:
 		return p.explainExperts(j)
 	case BadLayers:
-		return fmt.Errorf("pp=%d with vpp=%d needs %d model parts, %s has %d layers: use fewer stages", p.PP, p.VPP, p.Chunks(), m.Name, len(m.Layers))
+		return fmt.Errorf("pp=%d with vpp=%d needs %d model parts, %s has %d layers beside embedding and head: use fewer stages", p.PP, p.VPP, p.Chunks(), m.Name, len(m.Layers))
 	case BadBatch:
 		return fmt.Errorf("global batch %d does not divide over dp=%d x mbs=%d: use a multiple of %d or another dp", j.GlobalBatch, p.DP, p.MicroBatch, p.DP*p.MicroBatch)
 	case BadSequence:
