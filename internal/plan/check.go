@@ -198,7 +198,7 @@ func checkSchedule(p *Plan, j *Job) Cause {
 }
 
 func checkShard(p *Plan, _ *Job) Cause {
-	if p.ShardGroup > 0 && (p.DP*p.CP)%p.ShardGroup != 0 {
+	if p.ShardGroup > 0 && ((p.DP*p.CP)%p.ShardGroup != 0 || p.ExpertReplicas()%p.ExpertShards() != 0) {
 		return BadShard
 	}
 	return Legal

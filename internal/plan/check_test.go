@@ -95,6 +95,8 @@ func TestCheck(t *testing.T) {
 		{"HSDP over nodes", llama, shape{64, 8, 64, 4096}, plan.Plan{DP: 64, ZeRO: 3, ShardGroup: 8}, plan.Legal, ""},
 		{"a shard group of 3 in 8", llama, node, plan.Plan{DP: 8, ZeRO: 3, ShardGroup: 3}, plan.BadShard, "dp x cp = 8"},
 
+		{"a shard group of 4 over 6 replicas of each expert", v3, shape{24, 24, 24, 4096}, plan.Plan{DP: 24, EP: 4, ZeRO: 3, ShardGroup: 4}, plan.BadShard, "6 replicas"},
+
 		{"sp without tp", llama, node, plan.Plan{DP: 8, SP: true}, plan.BadCombination, "sp=1 needs tp > 1"},
 		{"experts whole beside tp without sp", v3, node, plan.Plan{TP: 8}, plan.BadCombination, "needs sp=1"},
 		{"experts cut as tp cuts, without sp", v3, node, plan.Plan{TP: 8, ETP: 8}, plan.Legal, ""},

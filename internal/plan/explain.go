@@ -27,7 +27,7 @@ func (p *Plan) Explain(c Cause, j *Job) error {
 	case BadSchedule:
 		return p.explainSchedule(j)
 	case BadShard:
-		return fmt.Errorf("shard=%d does not divide dp x cp = %d: use a divisor", p.ShardGroup, p.DP*p.CP)
+		return fmt.Errorf("shard=%d does not divide dp x cp = %d or the %d replicas of an expert: use a divisor of both", p.ShardGroup, p.DP*p.CP, p.ExpertReplicas())
 	case BadCombination:
 		return p.explainCombination(j)
 	}

@@ -67,8 +67,9 @@ func (b *builder) keyValue(a *model.Attention, heads int64) int64 {
 func (b *builder) gqaProjections(a *model.Attention, heads int64) {
 	kvHeads := max(1, a.KVHeads/int64(b.p.TP))
 	q, k, v := heads*a.QKDim, kvHeads*a.QKDim, kvHeads*a.VDim
+	parts := int64(3) // the gate is part of q
 	if a.SharedKV {
-		v = 0
+		v, parts = 0, 2
 	}
 	gate := int64(0)
 	if a.OutGate {
@@ -77,7 +78,7 @@ func (b *builder) gqaProjections(a *model.Attention, heads int64) {
 		b.pass("output gate", partAttention, Forward, b.rows*3*gate*bf16)
 		b.pass("output gate", partAttention, Input, b.rows*5*gate*bf16)
 	}
-	b.linear(product{name: "qkv", part: partAttention, rows: b.rows, in: b.m.Hidden, out: q + k + v + gate, format: b.p.Precision.GEMM, fused: true})
+	b.linear(product{name: "qkv", part: partAttention, rows: b.rows, in: b.m.Hidden, out: q + k + v + gate, format: b.p.Precision.GEMM, fused: true, parts: parts})
 	b.save(unit.Bytes(b.rows*(q+k+v)*bf16), 0)
 	if b.m.Positions == 0 && !a.NoRoPE {
 		b.rope(q + k)
@@ -106,8 +107,11 @@ func (b *builder) mlaProjections(a *model.Attention, heads int64) {
 	nope, q := a.QKDim-a.Rope, heads*a.QKDim
 	kv := heads * (nope + a.VDim)
 	latent := a.KVRank + a.Rope
-	down := latent + a.QRank
-	b.linear(product{name: "q_a, kv_a", part: partAttention, rows: b.own, in: b.m.Hidden, out: down, format: f, fused: true})
+	down, parts := latent+a.QRank, int64(1)
+	if a.QRank > 0 {
+		parts = 2
+	}
+	b.linear(product{name: "q_a, kv_a", part: partAttention, rows: b.own, in: b.m.Hidden, out: down, format: f, fused: true, parts: parts})
 	b.save(unit.Bytes(b.own*down*bf16), 0)
 	b.pass("latent norms", partAttention, Forward, 2*b.own*down*bf16)
 	b.pass("latent norms", partAttention, Input, 3*b.own*down*bf16)
@@ -138,7 +142,7 @@ func (b *builder) linearProjections(a *model.Attention) {
 	tp := int64(b.p.TP)
 	k, v := max(1, a.KeyHeads/tp)*a.QKDim, a.Heads/tp*a.VDim
 	out := 2*k + 2*v + 2*a.Heads/tp
-	b.linear(product{name: "q, k, v, z, gates", part: partAttention, rows: b.rows, in: b.m.Hidden, out: out, format: b.p.Precision.GEMM, fused: true})
+	b.linear(product{name: "q, k, v, z, gates", part: partAttention, rows: b.rows, in: b.m.Hidden, out: out, format: b.p.Precision.GEMM, fused: true, parts: 6})
 	b.save(unit.Bytes(b.rows*(out+2*k+v)*bf16), 0)
 	b.pass("short convolution", partAttention, Forward, 2*b.rows*(2*k+v)*bf16)
 	b.pass("short convolution", partAttention, Input, 3*b.rows*(2*k+v)*bf16)

@@ -16,7 +16,7 @@ func (b *builder) indexer(a *model.Attention) {
 	}
 	f := b.p.Precision.GEMM
 	b.linear(product{name: "indexer q", part: partAttention, rows: b.rows, in: in, out: ix.Heads * ix.Dim, format: f, fused: true})
-	b.linear(product{name: "indexer k, weights", part: partAttention, rows: b.rows, in: b.m.Hidden, out: ix.Dim + ix.Heads, format: f, fused: true})
+	b.linear(product{name: "indexer k, weights", part: partAttention, rows: b.rows, in: b.m.Hidden, out: ix.Dim + ix.Heads, format: f, fused: true, parts: 2})
 	width := ix.Heads*ix.Dim + ix.Dim + ix.Heads
 	b.save(unit.Bytes(b.rows*width*bf16), 0)
 	flops := unit.FLOPs(float64(b.p.MicroBatch)*float64(a.CoreFLOPs(b.seq, model.Causal)-selected(a, b.seq))) / unit.FLOPs(b.p.CP)

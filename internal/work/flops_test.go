@@ -181,3 +181,31 @@ func TestMTP(t *testing.T) {
 		t.Errorf("keeps %d bytes, want %d", got.Saved, kept)
 	}
 }
+
+// TestAdapterFLOPs: an adapter costs 2 FLOPs per parameter and token, forward
+// and for each gradient, and those of routed experts as often as tokens choose.
+func TestAdapterFLOPs(t *testing.T) {
+	const s, r = 4096, 16
+	p := with(func(p *plan.Plan) { p.Tuning, p.LoRARank = plan.LoRA, r })
+	for _, e := range catalog.Models() {
+		m := e.Model
+		for i := range m.Layers {
+			l := &m.Layers[i]
+			got := BuildLayer(m, l, p, s)
+			var sum [NumPhases]unit.FLOPs
+			for _, op := range got.Ops {
+				if op.Part == "adapters" {
+					sum[op.Phase] += op.FLOPs
+				}
+			}
+			n := got.Params.TrainedDense
+			if l.FFN.MoE() {
+				n += got.Params.TrainedExpert / l.FFN.Experts * l.FFN.TopK
+			}
+			want := unit.FLOPs(2 * s * n)
+			if sum[Forward] != want || sum[Input] != want || sum[Weight] != want {
+				t.Fatalf("%s layer %d: %v, want %.0f for %d parameters", m.Name, i, sum, want, n)
+			}
+		}
+	}
+}

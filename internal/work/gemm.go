@@ -16,6 +16,7 @@ type product struct {
 	fused      bool           // its input comes from a kernel that writes the low-precision copy itself
 	again      plan.Recompute // module whose recomputation runs this product again
 	bare       bool           // never carries an adapter
+	parts      int64          // matrices side by side, each with an adapter of its own; 0 = 1
 }
 
 // linear adds forward, input-gradient and weight-gradient products with the
@@ -99,7 +100,8 @@ func launches(separate bool) int64 {
 // adapter adds LoRA's two thin products, forward and both gradients, in 16 bit.
 func (b *builder) adapter(q product) {
 	r := int64(b.p.LoRARank)
-	down := product{name: q.name + " lora a", part: "adapters", rows: q.rows, in: q.in, out: r, groups: q.groups, total: q.total, format: unit.BF16}
+	wide := r * max(1, q.parts) // the parts' A side by side; each B reads its own r of them
+	down := product{name: q.name + " lora a", part: "adapters", rows: q.rows, in: q.in, out: wide, groups: q.groups, total: q.total, format: unit.BF16}
 	up := product{name: q.name + " lora b", part: "adapters", rows: q.rows, in: r, out: q.out, groups: q.groups, total: q.total, format: unit.BF16}
 	for _, a := range []product{down, up} {
 		flops := unit.FLOPs(2 * a.total * a.in * a.out)
@@ -117,7 +119,7 @@ func (b *builder) adapter(q product) {
 			b.add(op)
 		}
 	}
-	b.save(unit.Bytes(q.total*r*bf16), 0)
+	b.save(unit.Bytes(q.total*wide*bf16), 0)
 }
 
 // pass adds a memory-bound kernel that moves bytes.

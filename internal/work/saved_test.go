@@ -102,7 +102,7 @@ func TestLoRASaved(t *testing.T) {
 	m := mustModel(t, "llama-3-8b")
 	base := BuildLayer(m, &m.Layers[0], with(nil), s)
 	lora := BuildLayer(m, &m.Layers[0], with(func(p *plan.Plan) { p.Tuning, p.LoRARank = plan.LoRA, r }), s)
-	if got, want := lora.Saved-base.Saved, unit.Bytes(s*2*r*4); got != want { // qkv, o, up, down
+	if got, want := lora.Saved-base.Saved, unit.Bytes(s*2*r*6); got != want { // q, k, v, o, up, down
 		t.Errorf("adapters keep %d bytes, want %d", got, want)
 	}
 }
