@@ -4,12 +4,15 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/report"
 )
 
 // commandLines are the lines of a text that call ridgeline, without comments.
@@ -103,6 +106,37 @@ func TestFormatsListsWhatParsersTake(t *testing.T) {
 				t.Errorf("docs/formats.md does not explain %q", w)
 			}
 		}
+	}
+}
+
+// Every JSON field of every answer stands in formats.md.
+func TestFormatsListsEveryField(t *testing.T) {
+	text, err := os.ReadFile("../../docs/formats.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := map[string]bool{}
+	for _, w := range regexp.MustCompile(`[a-z0-9_]+`).FindAllString(string(text), -1) {
+		words[w] = true
+	}
+	var check func(kind reflect.Type)
+	check = func(kind reflect.Type) {
+		switch kind.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Map:
+			check(kind.Elem())
+		case reflect.Struct:
+			for i := range kind.NumField() {
+				f := kind.Field(i)
+				name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+				if !words[name] {
+					t.Errorf("docs/formats.md lacks field %q of %s", name, kind)
+				}
+				check(f.Type)
+			}
+		}
+	}
+	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}} {
+		check(reflect.TypeOf(doc))
 	}
 }
 
