@@ -30,9 +30,9 @@ type family struct {
 func families(nodeGPUs int) []family {
 	return []family{
 		{PlainFSDP, "fsdp", false},
-		{"FSDP with expert parallelism", "zero=3,tp=1,pp=1,cp=1", true},
+		{"FSDP with expert parallelism", "zero=3,pp=1", true},
 		{"hybrid FSDP, sharded in a node", fmt.Sprintf("fsdp,shard=%d", nodeGPUs), false},
-		{"ZeRO-1 data parallel", "tp=1,pp=1,cp=1,zero=1", false},
+		{"ZeRO-1 without a pipeline", "pp=1,zero=1", false},
 		{"tensor parallel in a node, pipeline between", fmt.Sprintf("tp=%d,cp=1,ep=1,zero=1", nodeGPUs), false},
 		{"pipeline without overlapped pairs", "zero=1,schedule=1f1b", true},
 	}

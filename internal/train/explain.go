@@ -86,8 +86,9 @@ type Algorithm struct {
 }
 
 // Sharding lists the algorithms for the weight gathers and gradient scatters of
-// a ZeRO-3 plan, whole model, all micro-batches of a step: what a flat ring and
-// a hierarchical one cost each link. Empty for other plans.
+// a ZeRO-3 plan, what a rank holds and for one micro-batch: the seconds that a
+// flat ring and a hierarchical one keep each link busy. Every further
+// micro-batch of a step repeats them. Empty for other plans.
 func (e *Evaluator) Sharding(p *plan.Plan) []Algorithm {
 	if p.ZeRO < 3 {
 		return nil
@@ -98,7 +99,7 @@ func (e *Evaluator) Sharding(p *plan.Plan) []Algorithm {
 		all.Add(l.chunks[k].params, 1)
 		all.Add(l.chunks[k].ends, 1)
 	}
-	m := unit.Seconds(p.MicroBatches(e.job.GlobalBatch)) / unit.Seconds(p.PP)
+	m := 1 / unit.Seconds(p.PP)
 	pr := &p.Precision
 	sums := map[string]*Algorithm{}
 	var order []string
