@@ -129,10 +129,7 @@ func TestInSwitchAllReduce(t *testing.T) {
 // The exchange's kernels take 20 of the H800's 132 SMs (arXiv:2412.19437 section 3.2.2).
 func TestSMsOfTheExpertExchange(t *testing.T) {
 	m := mustNew(t, h800(64))
-	if got, want := m.CommSMShare(work.Dispatch), 20.0/132; got != want {
+	if got, want := m.CommSMShare(), 20.0/132; got != want {
 		t.Errorf("share %v, want %v", got, want)
-	}
-	if got := m.CommSMShare(work.AllGather); got != 0 {
-		t.Errorf("all-gather: share %v, want 0: nothing is published", got)
 	}
 }

@@ -1,7 +1,5 @@
 package cost
 
-import "github.com/ridgeline/ridgeline/internal/work"
-
 // dispatchSMs of an H800's 132 run the expert exchange's kernels: ten channels of
 // two SMs (arXiv:2412.19437 section 3.2.2; DeepEP's normal kernels).
 const (
@@ -11,11 +9,8 @@ const (
 
 // CommSMShare is the share of the SMs that a collective's kernels take from
 // compute that runs beside them. Only the expert exchange is published; NCCL's
-// own share is not, and counts as 0.
-func (m *Machine) CommSMShare(k work.CommKind) float64 {
-	if k != work.Dispatch {
-		return 0
-	}
+// rings are assumed to take as many while they run.
+func (m *Machine) CommSMShare() float64 {
 	if m.sms > 1 {
 		return min(dispatchSMs/m.sms, 1)
 	}

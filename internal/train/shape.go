@@ -28,6 +28,7 @@ type passCost struct {
 	waits                 [work.NumAxes]unit.Seconds
 	exchange              unit.Seconds // expert all-to-all, hidden only where two micro-batches pair up
 	states                unit.Seconds // ZeRO-2 and ZeRO-3 collectives of the pass, hidden behind kernels
+	taken                 unit.Seconds // share of the multiprocessors that they take, 0 to 1
 	serial                unit.Seconds // all communication, nothing hidden, pessimistic rates
 	latency               unit.Seconds
 	sol                   Ceilings
@@ -58,8 +59,12 @@ func (p *passCost) alone() unit.Seconds {
 	return p.line() + p.exchange + p.uncovered()
 }
 
-// uncovered is what the pass's own kernels do not cover of the states' collectives.
-func (p *passCost) uncovered() unit.Seconds { return max(0, p.states-p.kernels) }
+// uncovered is what the states' collectives add to the pass: the part that its
+// kernels do not cover, or the slowdown of the kernels, which leave them
+// multiprocessors while they run.
+func (p *passCost) uncovered() unit.Seconds {
+	return max(p.states-p.kernels, p.taken*p.states)
+}
 
 // line is kernels and the waits between them, which no pairing can hide.
 func (p *passCost) line() unit.Seconds {

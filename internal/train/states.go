@@ -76,21 +76,22 @@ func (e *Evaluator) shardLayers(p *plan.Plan, c *chunk) {
 	f, b, w := &c.pass[forward], &c.pass[backward], &c.pass[weight]
 	if p.ZeRO >= 3 {
 		gather := e.overStates(p, work.AllGather, all.Dense, all.Expert, pr.Gather)
-		f.sharding(p, gather)
-		b.sharding(p, gather)
+		e.shard(p, f, gather)
+		e.shard(p, b, gather)
 	}
-	w.sharding(p, e.overStates(p, work.ReduceScatter, all.TrainedDense, all.TrainedExpert, pr.GradReduce))
+	e.shard(p, w, e.overStates(p, work.ReduceScatter, all.TrainedDense, all.TrainedExpert, pr.GradReduce))
 }
 
-// sharding adds one collective of the states to a pass; without overlap it waits in line.
-func (p *passCost) sharding(pl *plan.Plan, t traffic) {
-	if pl.Overlap.DP {
-		p.states += t.estimate
+// shard adds one collective of the states to a pass; without overlap it waits in line.
+func (e *Evaluator) shard(p *plan.Plan, q *passCost, t traffic) {
+	if p.Overlap.DP {
+		q.states += t.estimate
+		q.taken = unit.Seconds(e.mach.CommSMShare())
 	} else {
-		p.waits[work.AxisDP] += t.estimate
+		q.waits[work.AxisDP] += t.estimate
 	}
-	p.serial += t.upper
-	p.sol.add(&t.sol, 1)
+	q.serial += t.upper
+	q.sol.add(&t.sol, 1)
 }
 
 // closing is what a rank does once per step beside the pipeline: reduce

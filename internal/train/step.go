@@ -57,7 +57,7 @@ func (e *Evaluator) spec(p *plan.Plan, l *layout) sched.Spec {
 func (e *Evaluator) pair(p *plan.Plan, l *layout) func(f, b int) unit.Seconds {
 	slow := unit.Seconds(1)
 	if p.EP > 1 {
-		slow = unit.Seconds(1 / (1 - e.mach.CommSMShare(work.Dispatch)))
+		slow = unit.Seconds(1 / (1 - e.mach.CommSMShare()))
 	}
 	return func(f, b int) unit.Seconds {
 		x, back := &l.at(f).pass[forward], &l.at(b).pass

@@ -35,7 +35,7 @@ func (b *builder) linear(q product) {
 	}
 	rows, in, out := float64(q.total), float64(q.in), float64(q.out)
 	weight := float64(q.in*q.out*q.groups) * w
-	fwd := Op{Name: q.name, Part: q.part, Kind: kindOf(q.groups), Phase: Forward, Format: q.format, Count: 1,
+	fwd := Op{Name: q.name, Part: q.part, Kind: q.kind(), Phase: Forward, Format: q.format, Count: 1,
 		M: q.rows, N: q.out, K: q.in, Groups: q.groups,
 		FLOPs: unit.FLOPs(2 * rows * in * out), Bytes: unit.Bytes(rows*in*e + weight + rows*out*bf16)}
 	b.cast(q, Forward, q.total*q.in, q.fused, 1)
@@ -64,8 +64,10 @@ func (b *builder) linear(q product) {
 	b.add(dw)
 }
 
-func kindOf(groups int64) Kind {
-	if groups > 1 {
+// kind is Grouped for routed experts even where a rank holds one: the number of
+// its rows is known on the device only, and the grouped kernel is what runs.
+func (q *product) kind() Kind {
+	if q.part == partExpert {
 		return Grouped
 	}
 	return GEMM
@@ -106,7 +108,7 @@ func (b *builder) adapter(q product) {
 	for _, a := range []product{down, up} {
 		flops := unit.FLOPs(2 * a.total * a.in * a.out)
 		bytes := unit.Bytes((a.total*(a.in+a.out) + a.in*a.out*a.groups) * bf16)
-		op := Op{Name: a.name, Part: a.part, Kind: kindOf(a.groups), Format: unit.BF16, M: a.rows, N: a.out, K: a.in,
+		op := Op{Name: a.name, Part: a.part, Kind: q.kind(), Format: unit.BF16, M: a.rows, N: a.out, K: a.in,
 			Groups: a.groups, FLOPs: flops, Bytes: bytes, Count: 1}
 		for _, ph := range []Phase{Forward, Input, Weight} {
 			op.Phase = ph
