@@ -21,20 +21,21 @@ const PlainFSDP = "plain FSDP"
 
 // family is a named part of the space in the words of --plan.
 type family struct {
-	name string
-	text string
-	moe  bool // only for mixture-of-experts models
+	name  string
+	text  string
+	moe   bool // only for mixture-of-experts models
+	nodes bool // only where there is more than one node
 }
 
 // families are the recipes that a team would compare. N stands for a node's GPUs.
 func families(nodeGPUs int) []family {
 	return []family{
-		{PlainFSDP, "fsdp", false},
-		{"FSDP with expert parallelism", "zero=3,pp=1", true},
-		{"hybrid FSDP, sharded in a node", fmt.Sprintf("fsdp,shard=%d", nodeGPUs), false},
-		{"ZeRO-1 without a pipeline", "pp=1,zero=1", false},
-		{"tensor parallel in a node, pipeline between", fmt.Sprintf("tp=%d,cp=1,ep=1,zero=1", nodeGPUs), false},
-		{"pipeline without overlapped pairs", "zero=1,schedule=1f1b", true},
+		{PlainFSDP, "fsdp", false, false},
+		{"FSDP with expert parallelism", "zero=3,pp=1", true, false},
+		{"hybrid FSDP, sharded in a node", fmt.Sprintf("fsdp,shard=%d", nodeGPUs), false, true},
+		{"ZeRO-1 without a pipeline", "pp=1,zero=1", false, false},
+		{"tensor parallel in a node, pipeline between", fmt.Sprintf("tp=%d,cp=1,ep=1,zero=1", nodeGPUs), false, true},
+		{"pipeline without overlapped pairs", "zero=1,schedule=1f1b", true, false},
 	}
 }
 
@@ -42,8 +43,11 @@ func families(nodeGPUs int) []family {
 // A family that the best plan belongs to is left out.
 func (q *Question) Alternatives(ctx context.Context, best *train.Result) ([]Alternative, error) {
 	var list []Alternative
-	for _, f := range families(q.Job.NodeGPUs) {
-		if f.moe && !q.Job.Model.MoE() || q.Job.NodeGPUs == 1 && f.text != "fsdp" {
+	if q.Job.GPUs == 1 {
+		return nil, nil // nothing is parallel
+	}
+	for _, f := range families(min(q.Job.NodeGPUs, q.Job.GPUs)) {
+		if f.moe && !q.Job.Model.MoE() || f.nodes && q.Job.GPUs <= q.Job.NodeGPUs {
 			continue
 		}
 		fix, err := plan.Parse(f.text)
@@ -92,7 +96,7 @@ func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Resul
 	case out.Nearest != nil:
 		r = out.Nearest
 	default:
-		return nil, out.Illegal(asked.Job), nil
+		return nil, out.Illegal(asked.Job, fix), nil
 	}
 	if note != "" {
 		r.Warnings = append(r.Warnings, note)

@@ -23,7 +23,7 @@ import (
 type TrainRequest struct {
 	Model            *model.Model
 	Cluster          *hw.Cluster
-	Fixed            *plan.Fixed // keys that the user gave; nil or empty: search everything
+	Fixed            *plan.Fixed // keys that the user gave; none: search everything
 	GlobalBatch, Seq int         // sequences per step, tokens per sequence
 	MTP              int         // MTP modules trained along
 	Precision        plan.Precision
@@ -65,6 +65,9 @@ type TrainAnswer struct {
 // answer. Errors are bad input. Nothing feasible is no error: Best.Fits is false.
 func Train(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
 	start := time.Now()
+	if r.Fixed == nil {
+		r.Fixed = &plan.Fixed{}
+	}
 	q, err := question(r)
 	if err != nil {
 		return nil, err
@@ -119,8 +122,12 @@ func question(r *TrainRequest) (*advise.Question, error) {
 
 // narrow searches the space that the request leaves open.
 func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
-	asked, note := q.Padded(a.Request.Fixed)
-	out, err := asked.Search(ctx, a.Request.Fixed)
+	fixed := a.Request.Fixed
+	asked, note := q.Padded(fixed)
+	out, err := asked.Search(ctx, fixed)
+	if err == nil && out.Nearest != nil && !fixed.Has(plan.KeyOffload) {
+		out, err = a.offload(ctx, asked, out)
+	}
 	if err != nil {
 		return err
 	}
@@ -133,7 +140,7 @@ func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	case out.Partial:
 		return fmt.Errorf("cancelled before any plan was found")
 	default:
-		return out.Illegal(asked.Job)
+		return out.Illegal(asked.Job, fixed)
 	}
 	if note != "" {
 		a.Warnings = append(a.Warnings, note)
@@ -141,10 +148,24 @@ func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	return nil
 }
 
+// offload tries optimizer states in host memory where no plan fits without.
+func (a *TrainAnswer) offload(ctx context.Context, q *advise.Question, out *search.Outcome) (*search.Outcome, error) {
+	fixed, err := a.Request.Fixed.With(plan.KeyOffload, "optimizer")
+	if err != nil {
+		return nil, err
+	}
+	moved, err := q.Search(ctx, fixed)
+	if err != nil || len(moved.Plans) == 0 {
+		return out, err
+	}
+	a.Warnings = append(a.Warnings, "nothing fits with the optimizer states on the device: these plans keep them in host memory")
+	return moved, nil
+}
+
 // widen searches the whole space where the user narrowed it, for comparison.
 func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
 	fixed := a.Request.Fixed
-	if fixed == nil || !fixed.Any() || ctx.Err() != nil {
+	if !fixed.Any() || ctx.Err() != nil {
 		return nil
 	}
 	top := *q
@@ -188,7 +209,7 @@ func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question, e *train.
 func (a *TrainAnswer) explainFSDP(ctx context.Context, q *advise.Question, e *train.Evaluator) error {
 	for i := range a.Alternatives {
 		x := &a.Alternatives[i]
-		if x.Name != advise.PlainFSDP || x.Plan == nil || x.Plan.Bound == train.BoundCompute {
+		if x.Name != advise.PlainFSDP || x.Plan == nil || !x.Plan.LinkBound() {
 			continue
 		}
 		a.FSDP = x.Plan

@@ -27,10 +27,10 @@ func newTrainFlags() *trainFlags { return &trainFlags{precision: "bf16", top: 5}
 
 func (f *trainFlags) register(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&f.model, "model", "", "catalogue name, Hugging Face id, config.json, model folder or GGUF `MODEL`")
+	fs.StringVar(&f.model, "model", "", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
 	configsFlag(cmd, &f.configs)
-	fs.StringVar(&f.cluster, "cluster", "", "GPU and count such as h800x2048, a catalogue name or a YAML `CLUSTER`")
-	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as fsdp or pp=16,ep=64,zero=1; the rest is searched")
+	fs.StringVar(&f.cluster, "cluster", "", "`CLUSTER`: GPU and count such as h800x2048, a catalogue name or a YAML file")
+	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as fsdp or pp=16,ep=64,zero=1; all others are searched")
 	countFlag(cmd, &f.batch, "global-batch", "sequences per optimizer step over all GPUs")
 	countFlag(cmd, &f.seq, "seq", "tokens per sequence")
 	fs.StringVar(&f.precision, "precision", f.precision, "`POLICY`: bf16, fp16, fp8 (DeepSeek-V3's), fp8-tensor, mxfp8 or nvfp4, with settings such as fp8,moment=fp32")

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -58,6 +59,19 @@ func (f *Fixed) Any() bool { return len(f.given) > 0 }
 // attention kernel stays, everything else is open.
 func (f *Fixed) Free() *Fixed {
 	return &Fixed{Plan: Plan{Tuning: f.Plan.Tuning, LoRARank: f.Plan.LoRARank, UnfusedAttn: f.Plan.UnfusedAttn}}
+}
+
+// With is f with one more key fixed; value must be one that Parse accepts.
+func (f *Fixed) With(k Key, value string) (*Fixed, error) {
+	g := &Fixed{Plan: f.Plan, Plain: f.Plain, given: maps.Clone(f.given)}
+	if g.given == nil {
+		g.given = map[Key]bool{}
+	}
+	if err := g.set(k, value); err != nil {
+		return nil, err
+	}
+	g.given[k] = true
+	return g, nil
 }
 
 // Parse reads `key=value` pairs separated by commas, and the word `fsdp`.

@@ -66,7 +66,7 @@ func (s *Space) walk(j *plan.Job, o outer, v *visitor) {
 	for _, p.ETP = range s.ETP {
 		for _, p.EP = range s.EP {
 			if p.TP%p.ETP != 0 || p.ExpertRanks()%p.EP != 0 {
-				if len(s.EP) == 1 && len(s.ETP) == 1 {
+				if len(s.EP) == 1 {
 					s.bad(p, plan.BadExperts, v)
 				}
 				continue
@@ -141,6 +141,12 @@ func (s *Space) schedules(j *plan.Job, p plan.Plan, batches []int, v *visitor) {
 
 // sizes visits the micro-batches of one mode, smallest first.
 func (s *Space) sizes(j *plan.Job, p plan.Plan, batches []int, v *visitor) {
+	if len(s.ZeRO) == 1 { // given by the user: part of what must be legal
+		p.ZeRO = s.ZeRO[0]
+	}
+	if len(s.ShardGroup) == 1 {
+		p.ShardGroup = s.ShardGroup[0]
+	}
 	full := false
 	for _, p.MicroBatch = range batches {
 		switch c := p.Check(j); {

@@ -66,3 +66,6 @@ func (r *Result) Kernels() unit.Seconds {
 	}
 	return t
 }
+
+// LinkBound tells whether a link binds the step.
+func (r *Result) LinkBound() bool { return r.Bound == BoundNVLink || r.Bound == BoundNetwork }
