@@ -35,7 +35,7 @@ var generations = []struct {
 func Fit(dir string) (Report, error) {
 	var r Report
 	for _, g := range generations {
-		f := fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch}}
+		f := fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
 		for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives} {
 			if err := step(); err != nil {
 				return Report{}, err
@@ -158,7 +158,8 @@ func (f *fitter) solve(p *problem) error {
 	return nil
 }
 
-// Write writes one file per generation into the folder, as catalog reads them.
+// Write writes one file per generation into the folder, as catalog reads them, with
+// the catalogue's sustained shares: whole runs show those, no kernel table (package validate).
 func (r *Report) Write(dir string) error {
 	for _, k := range r.Kernels {
 		data, err := catalog.EncodeKernels(k)

@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -9,7 +10,7 @@ import (
 // fitted ones. Shares of the peak are left out, since makers state peaks with
 // very different meanings; the device's own achieved rates stand in.
 func generic(list []*hw.Kernels) *hw.Kernels {
-	k := &hw.Kernels{Arch: "generic"}
+	k := &hw.Kernels{Arch: "generic", Sustained: catalog.Kernels("generic").Sustained}
 	for f := range unit.NumFormats {
 		var sum hw.GEMM
 		n := 0.0

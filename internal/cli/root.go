@@ -14,6 +14,7 @@ const (
 var commands = []func(*Env) *cobra.Command{
 	newTrainCommand,
 	newExplainCommand,
+	newValidateCommand,
 	newScheduleCommand,
 	newModelsCommand,
 	newGPUsCommand,

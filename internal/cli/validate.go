@@ -1,0 +1,126 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+func newValidateCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:     "validate KIND",
+		GroupID: groupPlan,
+		Short:   "Compare predictions with published measurements",
+		Example: "  ridgeline validate training --runs training_runs.csv --fail-above tokens_per_second_per_gpu=0.25",
+		Args:    unknownKind,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return usagef("validate needs a kind: training") },
+	}
+	cmd.AddCommand(newValidateTrainingCommand(env))
+	return cmd
+}
+
+func unknownKind(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	return unknownWord("kind of validation", args[0], []string{"training"}, "use training")
+}
+
+func newValidateTrainingCommand(env *Env) *cobra.Command {
+	var runs string
+	var p validate.Predictor
+	var limits []string
+	cmd := &cobra.Command{
+		Use:   "training",
+		Short: "Predict published training runs and state the errors",
+		Long: `Predict every run of a table from its description alone and state the errors: tokens per
+second and GPU, and memory where the run states it. What a row leaves unsaid is what its
+source's engine did, or the least recomputation that fits. docs/formats.md lists the columns.
+
+--fail-above METRIC=FRACTION exits with 4 where a metric's median error is larger.`,
+		Example: `  ridgeline validate training --runs training_runs.csv
+  ridgeline validate training --runs training_runs.csv --json --fail-above tokens_per_second_per_gpu=0.25`,
+		Args: positional(0, 0, ""),
+	}
+	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from the CSV `FILE`")
+	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
+	configsFlag(cmd, &p.Configs)
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := required(cmd, "runs"); err != nil {
+			return err
+		}
+		thresholds, err := parseThresholds(limits)
+		if err != nil {
+			return err
+		}
+		d, err := validateTraining(runs, &p)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			err = report.JSON(env.Stdout, d)
+		} else {
+			err = env.print(func(p *report.Page) { report.Validation(p, d) })
+		}
+		if err != nil {
+			return err
+		}
+		return missed(d, thresholds)
+	}
+	return cmd
+}
+
+func validateTraining(path string, p *validate.Predictor) (*validate.Document, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, usagef("--runs: %w: give a CSV file of runs", err)
+	}
+	defer f.Close()
+	runs, err := validate.ReadRuns(f, path)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return validate.Training(runs, p), nil
+}
+
+// threshold is a metric's largest median error.
+type threshold struct {
+	metric string
+	most   float64
+}
+
+func parseThresholds(texts []string) ([]threshold, error) {
+	var list []threshold
+	for _, t := range texts {
+		metric, value, _ := strings.Cut(t, "=")
+		most, err := strconv.ParseFloat(value, 64)
+		if metric != validate.MetricThroughput && metric != validate.MetricMemory || err != nil || !(most >= 0) {
+			return nil, usagef("--fail-above %q: give %s=FRACTION or %s=FRACTION, for example %s=0.25", t,
+				validate.MetricThroughput, validate.MetricMemory, validate.MetricThroughput)
+		}
+		list = append(list, threshold{metric, most})
+	}
+	return list, nil
+}
+
+// missed is the exit for the first threshold that is missed. A metric without a
+// single scored row is missed too.
+func missed(d *validate.Document, list []threshold) error {
+	for _, t := range list {
+		e := d.Metrics[t.metric]
+		switch {
+		case e.N == 0:
+			return &exitError{exitMissed, fmt.Errorf("no row of %s was scored: the threshold %g cannot be met", t.metric, t.most)}
+		case e.MedianAPE > t.most:
+			return &exitError{exitMissed, fmt.Errorf("the median error of %s is %.3f, above %g", t.metric, e.MedianAPE, t.most)}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,74 @@
+package validate
+
+import (
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// engine is how the software of a source executes a plan, as far as the table
+// does not say.
+type engine struct {
+	overlap   plan.Overlap
+	unfused   bool // attention writes its scores to memory
+	wholeRows bool // tensor parallelism without sequence parallelism
+	older     bool // fused attention of 2023, see olderAttention
+	memory    counter
+}
+
+// counter is what a source's memory figure counts, and its unit.
+type counter struct {
+	unit      unit.Bytes // of the figure
+	allocated bool       // tensors alone: no context, no communication buffers
+}
+
+var (
+	decimal   = counter{unit: 1e9}
+	allocated = counter{unit: 1 << 30, allocated: true}
+)
+
+// megatron is the engine of current Megatron-Core recipes: collectives overlapped,
+// fused attention. Sources without an entry of their own get it.
+var megatron = engine{overlap: plan.Overlap{TP: true, DP: true, PP: true}, memory: decimal}
+
+// engines are the sources that ran something else.
+//
+//   - mosaic: llm-foundry of 2023, PyTorch FSDP, eager (README of training_runs.csv),
+//     with the fused attention of its time.
+//   - zb: Megatron-LM of 2023. Its published forward passes take twice as long as
+//     its weight gradients of equal FLOPs (pipeline_bubbles.csv, arXiv:2401.10241
+//     table 5), which fused attention would not; no tensor parallelism. First and
+//     last stage hold one layer less.
+//   - bloom: Megatron-DeepSpeed of 2021 and 2022, before fused attention, sequence
+//     parallelism and overlapped collectives.
+//   - selrec: Megatron-LM of 2022: arXiv:2205.05198, before fused attention and
+//     overlapped collectives; its full recomputation is the baseline without
+//     sequence parallelism (table 5).
+//   - simumax: Megatron-LM without overlap of tensor-parallel collectives; the
+//     figures are max_memory_allocated in GiB (README of training_runs.csv).
+var engines = map[string]engine{
+	"mosaic":  {overlap: plan.Overlap{DP: true}, older: true, memory: decimal},
+	"zb":      {overlap: plan.Overlap{PP: true}, unfused: true, memory: decimal},
+	"bloom":   {unfused: true, wholeRows: true, memory: decimal},
+	"selrec":  {unfused: true, memory: decimal},
+	"simumax": {overlap: plan.Overlap{DP: true}, memory: allocated},
+}
+
+// engineOf is the engine of a run.
+func engineOf(r *Run) engine {
+	e, ok := engines[strings.ToLower(r.Source)]
+	if !ok {
+		e = megatron
+	}
+	if r.Source == "selrec" && r.Recompute == "full" {
+		e.wholeRows = true
+	}
+	return e
+}
+
+// olderAttention is the share of current fused attention's rate that the kernels
+// of 2023 reach, by GPU generation: fitted over mosaic's runs of 16,384 tokens and
+// more, in which attention is most of the work (Refit). They used none of
+// Hopper's asynchronous instructions, hence the difference.
+var olderAttention = map[string]float64{"ampere": 0.78, "hopper": 0.37}

@@ -1,0 +1,220 @@
+package validate
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/modelfile"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/train"
+)
+
+// Prediction is one run predicted.
+type Prediction struct {
+	Run    *Run
+	MoE    bool
+	Arch   string // GPU generation
+	Device string // catalogue name
+	Result *train.Result
+	// Memory is the prediction in the unit and the scope of the run's own figure.
+	Memory float64
+}
+
+// TokensPerSecondPerGPU is the predicted throughput.
+func (p *Prediction) TokensPerSecondPerGPU() float64 { return p.Result.TokensPerSecondPerGPU() }
+
+// Predictor predicts runs. The zero value knows the catalogue's models.
+type Predictor struct {
+	Configs string // folder of Hugging Face configurations, "" = none
+	Options cost.Options
+}
+
+// Predict predicts one run from its description. The error says in one line
+// what stands in the way.
+func (p *Predictor) Predict(r *Run) (*Prediction, error) {
+	m, err := p.model(r)
+	if err != nil {
+		return nil, err
+	}
+	c, err := catalog.Cluster(fmt.Sprintf("%sx%d", r.GPU, r.GPUs))
+	if err != nil {
+		return nil, err
+	}
+	job := plan.NewJob(m, r.GPUs, int(c.Node.GPUs), r.GlobalBatch, r.Seq, max(r.MTP, 0))
+	e, err := p.evaluator(r, job, c)
+	if err != nil {
+		return nil, err
+	}
+	pl, err := planOf(r, job)
+	if err != nil {
+		return nil, err
+	}
+	choices, err := recomputations(r, m)
+	if err != nil {
+		return nil, err
+	}
+	res, err := evaluate(e, pl, choices)
+	if err != nil {
+		return nil, err
+	}
+	out := &Prediction{Run: r, MoE: m.MoE(), Arch: c.Device.Arch, Device: c.Device.Name, Result: res}
+	out.Memory = engineOf(r).memory.in(&res.Memory)
+	return out, nil
+}
+
+func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evaluator, error) {
+	o := p.Options
+	if engineOf(r).older && o.Attention == 0 {
+		o.Attention = olderAttention[c.Device.Arch]
+	}
+	return train.NewEvaluatorWith(j, c, 0, o)
+}
+
+// in is a memory table as the counter would show it.
+func (c counter) in(t *mem.Parts) float64 {
+	n := t.Total()
+	if c.allocated {
+		n -= t[mem.Context] + t[mem.Buffers]
+	}
+	return float64(n) / float64(c.unit)
+}
+
+// model finds the run's architecture: a catalogue name with arch_params over it,
+// an id in the configurations' folder, or arch_params alone.
+func (p *Predictor) model(r *Run) (*model.Model, error) {
+	if p.Configs != "" && strings.Contains(r.Model, "/") {
+		m, err := modelfile.Find(r.Model, p.Configs)
+		if err != nil {
+			return nil, err
+		}
+		return modelfile.Override(m, r.ArchParams)
+	}
+	m, err := catalog.Model(r.Model)
+	switch {
+	case err == nil && r.ArchParams != "":
+		return modelfile.Override(m, r.ArchParams)
+	case err == nil:
+		return m, nil
+	case r.ArchParams == "":
+		return nil, err
+	}
+	return modelfile.FromArchParams(r.Model, r.ArchParams)
+}
+
+// planOf is the run's layout as a plan, recomputation apart.
+func planOf(r *Run, j *plan.Job) (*plan.Plan, error) {
+	e := engineOf(r)
+	p := &plan.Plan{TP: r.TP, CP: r.CP, PP: r.PP, DP: r.DP, VPP: r.VPP, EP: r.EP, ETP: 1, ZeRO: r.ZeRO, MicroBatch: r.MicroBatch,
+		SP: r.TP > 1 && !e.wholeRows, Overlap: e.overlap, UnfusedAttn: e.unfused}
+	var err error
+	if p.Precision, err = precisionOf(r); err != nil {
+		return nil, err
+	}
+	if p.DP < 0 {
+		p.DP = r.GPUs / (p.TP * p.CP * p.PP)
+	}
+	if p.ZeRO < 0 {
+		p.ZeRO = 1 // Megatron's distributed optimizer (README of training_runs.csv)
+	}
+	if p.ZeRO == 3 && r.ShardGroup > 0 && r.ShardGroup < p.DP*p.CP {
+		p.ShardGroup = r.ShardGroup
+	}
+	if err := schedule(r, p, len(j.Model.Layers)); err != nil {
+		return nil, err
+	}
+	return p, settleExperts(p, j)
+}
+
+// precisionOf maps a table's word to a policy. Transformer Engine's per-tensor
+// recipe is what Megatron calls fp8; DualPipe belongs to DeepSeek's own.
+func precisionOf(r *Run) (plan.Precision, error) {
+	word := strings.ToLower(r.Precision)
+	if word == "fp8" && !strings.HasPrefix(r.Schedule, "dualpipe") {
+		word = "fp8-tensor"
+	}
+	return plan.ParsePrecision(word)
+}
+
+// schedule sets the pipeline schedule: the run's own, interleaved where it has
+// virtual stages, else 1F1B. An interleaved run that does not say how many takes
+// as many as its layers allow, embedding and head counted as one each, which is
+// how the Zero Bubble runs are cut (22 layers over 8 stages: 3 chunks each).
+func schedule(r *Run, p *plan.Plan, layers int) error {
+	p.Schedule = sched.OneFOneB
+	if r.VPP > 1 {
+		p.Schedule = sched.Interleaved
+	}
+	if r.Schedule != "" {
+		k, ok := sched.ParseKind(strings.ToLower(r.Schedule))
+		if !ok {
+			return fmt.Errorf("schedule %q is unknown", r.Schedule)
+		}
+		p.Schedule = k
+	}
+	if p.Schedule == sched.Interleaved && p.VPP == 1 {
+		p.VPP = (layers + 2) / p.PP
+	}
+	return nil
+}
+
+// settleExperts gives expert-tensor parallelism Megatron's default, tp, or the
+// largest divisor of it with which the plan is legal. Experts narrower than the
+// hidden size are taken to be whole: nobody splits them further.
+func settleExperts(p *plan.Plan, j *plan.Job) error {
+	c, most := plan.Legal, 1
+	if moe := j.Model.FirstMoE(); moe != nil && moe.ExpertInner >= j.Model.Hidden {
+		most = p.TP
+	}
+	for etp := most; etp >= 1; etp-- {
+		if p.TP%etp != 0 {
+			continue
+		}
+		p.ETP = etp
+		if c = p.Check(j); c == plan.Legal {
+			return nil
+		}
+	}
+	return p.Explain(c, j)
+}
+
+// recomputations are the candidates for a run, the least first.
+func recomputations(r *Run, m *model.Model) ([]plan.Recompute, error) {
+	if r.Recompute != "" {
+		c, ok := plan.ParseRecompute(strings.ToLower(r.Recompute))
+		if !ok {
+			return nil, fmt.Errorf("recompute %q is unknown: use none, selective, full or modules joined by +", r.Recompute)
+		}
+		if c == plan.ReSelective && engineOf(r).unfused {
+			c = plan.ReAttention // Megatron-LM's selective recomputation, arXiv:2205.05198
+		}
+		return []plan.Recompute{c}, nil
+	}
+	list := []plan.Recompute{plan.ReNone, plan.ReSelective}
+	if m.MoE() {
+		list = append(list, plan.ReSelective|plan.ReMoE)
+	}
+	return append(list, plan.ReFull), nil
+}
+
+// memoryDoubt times the device's memory is what a run may be predicted to need
+// before more recomputation is assumed: the run did fit, and the memory of the
+// runs that state it is predicted to 10 % (docs/accuracy.md).
+const memoryDoubt = 1.1
+
+// evaluate takes the first recomputation that may have fitted, else the last.
+func evaluate(e *train.Evaluator, p *plan.Plan, choices []plan.Recompute) (r *train.Result, err error) {
+	for _, c := range choices {
+		p.Recompute = c
+		r, err = e.Evaluate(p)
+		if err != nil || float64(r.Memory.Total()) <= memoryDoubt*float64(r.Limit)/train.DefaultMemoryLimit {
+			break
+		}
+	}
+	return r, err
+}

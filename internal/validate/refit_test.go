@@ -1,0 +1,97 @@
+package validate
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// The stored constants are those of a fit over the published runs.
+func TestStoredConstantsAreTheFit(t *testing.T) {
+	fit, err := Refit(published(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for arch, want := range fit.Sustained {
+		got := catalog.Kernels(arch).Sustained
+		if math.Abs(got.Share-want.Share) > 0.02 {
+			t.Errorf("%s: share %.4f is stored, the fit gives %.4f", arch, got.Share, want.Share)
+		}
+		for _, d := range want.Devices {
+			t.Logf("%s %+v", arch, d)
+			if math.Abs(got.Of(d.Device)-d.Share) > 0.02 {
+				t.Errorf("%s: share %.4f is stored, the fit gives %.4f", d.Device, got.Of(d.Device), d.Share)
+			}
+		}
+	}
+	if got := catalog.Kernels("generic").Sustained; !got.Assumed || math.Abs(got.Share-fit.Generic().Share) > 0.02 {
+		t.Errorf("generic: %+v is stored, the fit gives %.4f", got, fit.Generic().Share)
+	}
+	for arch, want := range fit.Attention {
+		if math.Abs(olderAttention[arch]-want) > 0.05 {
+			t.Errorf("older attention on %s: %.3f is stored, the fit gives %.3f", arch, olderAttention[arch], want)
+		}
+	}
+	t.Logf("expert wait %.4g s over %d runs, quartiles %.4g", fit.ExpertWait, fit.ExpertRows, fit.Quartiles)
+	if got := storedExpertWait(t); math.Abs(float64(got/fit.ExpertWait)-1) > 0.1 {
+		t.Errorf("expert wait: %.4g s is stored, the fit gives %.4g s", got, fit.ExpertWait)
+	}
+}
+
+func storedExpertWait(t *testing.T) unit.Seconds {
+	t.Helper()
+	c, err := catalog.Cluster("h100x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cost.New(c, cost.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m.ExpertWait()
+}
+
+// Without a source's own runs in the fit its dense runs are still predicted:
+// this is what an engine nobody has fitted gets. The shares of a GPU then come
+// from its other sources, or, where fewer than five runs are left (zb), from the other
+// generations.
+func TestLeaveOneSourceOut(t *testing.T) {
+	runs := published(t)
+	limits := map[string]float64{"dgxc": 0.12, "mbridge": 0.20, "nemo": 0.10, "selrec": 0.15, "simumax": 0.20, "zb": 0.18}
+	for _, source := range sustainedSources {
+		rest := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Source == source })
+		fit := &Fit{Sustained: map[string]hw.Sustained{}}
+		if err := fit.sustained(rest); err != nil {
+			t.Fatal(err)
+		}
+		var ratios []float64
+		for i := range runs {
+			if runs[i].Source != source {
+				continue
+			}
+			var base Predictor
+			p, err := base.Predict(&runs[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if p.MoE {
+				continue
+			}
+			with := Predictor{Options: cost.Options{Sustained: fit.of(p)}}
+			if p, err = with.Predict(&runs[i]); err != nil {
+				t.Fatal(err)
+			}
+			ratios = append(ratios, p.TokensPerSecondPerGPU()/runs[i].TokensPerSecondPerGPU)
+		}
+		e := errorsOf(ratios)
+		t.Logf("without %-8s n %d median %.3f mean %.3f bias %+.3f", source, e.N, e.MedianAPE, e.MAPE, e.Bias)
+		if e.MedianAPE > limits[source] {
+			t.Errorf("%s: median error %.3f when left out, above %.2f", source, e.MedianAPE, limits[source])
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package validate
+
+import (
+	"math"
+	"slices"
+)
+
+// Errors are the error statistics of a group of predictions; fractions, 0.08 is
+// 8 %. Bias is the median of predicted/measured - 1: above 0 is too optimistic
+// for a rate.
+type Errors struct {
+	N         int     `json:"n"`
+	MedianAPE float64 `json:"median_ape"`
+	MAPE      float64 `json:"mape"`
+	P90APE    float64 `json:"p90_ape"`
+	Bias      float64 `json:"bias"`
+}
+
+// errorsOf sums up the ratios predicted/measured; no ratios are all zeros.
+func errorsOf(ratios []float64) Errors {
+	if len(ratios) == 0 {
+		return Errors{}
+	}
+	abs := make([]float64, len(ratios))
+	sum := 0.0
+	for i, r := range ratios {
+		abs[i] = math.Abs(r - 1)
+		sum += abs[i]
+	}
+	slices.Sort(abs)
+	return Errors{N: len(ratios), MedianAPE: median(abs), MAPE: sum / float64(len(abs)), P90APE: quantile(abs, 0.9), Bias: median(ratios) - 1}
+}
+
+// median is the middle value, or the mean of the middle two.
+func median(v []float64) float64 {
+	v = slices.Clone(v)
+	slices.Sort(v)
+	return quantile(v, 0.5)
+}
+
+// quantile interpolates linearly between the sorted values around q (0 to 1); 0
+// of none.
+func quantile(sorted []float64, q float64) float64 {
+	if len(sorted) == 0 {
+		return 0
+	}
+	at := q * float64(len(sorted)-1)
+	low := int(at)
+	if low+1 >= len(sorted) {
+		return sorted[len(sorted)-1]
+	}
+	part := at - float64(low)
+	return sorted[low]*(1-part) + sorted[low+1]*part
+}

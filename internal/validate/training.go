@@ -1,0 +1,145 @@
+package validate
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+)
+
+// Document is the answer of a validation (interfaces.md, `validate`). Metrics are
+// by name: tokens_per_second_per_gpu, and memory where runs state it.
+type Document struct {
+	Rows        int               `json:"rows"`
+	Scored      int               `json:"scored"`
+	Skipped     []Skipped         `json:"skipped"`
+	Metrics     map[string]Errors `json:"metrics"`
+	Groups      []Group           `json:"groups"`
+	Predictions []Scored          `json:"predictions"`
+}
+
+// Skipped is a run that could not be predicted, with its reason in one line.
+type Skipped struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"`
+}
+
+// Group is the errors of the runs that share a key.
+type Group struct {
+	Key    map[string]string `json:"key"` // source, gpu, precision, ffn (dense or moe)
+	Errors                   // of tokens per second and GPU
+	Memory *Errors           `json:"memory,omitempty"`
+}
+
+// Scored is one run's prediction beside its measurement: tokens per second and
+// GPU; memory in the unit and the scope of the run's own figure.
+type Scored struct {
+	ID              string   `json:"id"`
+	Measured        float64  `json:"measured"`
+	Predicted       float64  `json:"predicted"`
+	MemoryMeasured  *float64 `json:"memory_measured,omitempty"`
+	MemoryPredicted *float64 `json:"memory_predicted,omitempty"`
+	Model           string   `json:"model"`
+	GPU             string   `json:"gpu"`
+	Plan            string   `json:"plan"`
+	StepSeconds     float64  `json:"step_seconds"`
+}
+
+// Ratio is predicted over measured throughput.
+func (s *Scored) Ratio() float64 { return s.Predicted / s.Measured }
+
+// The metrics of training runs.
+const (
+	MetricThroughput = "tokens_per_second_per_gpu"
+	MetricMemory     = "memory"
+)
+
+// ratios are a group's predicted/measured values.
+type ratios struct{ speed, memory []float64 }
+
+func (r *ratios) add(s *Scored) {
+	r.speed = append(r.speed, s.Ratio())
+	if s.MemoryMeasured != nil {
+		r.memory = append(r.memory, *s.MemoryPredicted / *s.MemoryMeasured)
+	}
+}
+
+// Training predicts every run and states the errors, groups in the order of
+// their keys, predictions in the order of the runs.
+func Training(runs []Run, p *Predictor) *Document {
+	d := &Document{Rows: len(runs), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	var all ratios
+	groups := map[groupKey]*ratios{}
+	for i := range runs {
+		r := &runs[i]
+		x, err := p.Predict(r)
+		if err != nil {
+			d.Skipped = append(d.Skipped, Skipped{r.ID, strings.Join(strings.Fields(err.Error()), " ")})
+			continue
+		}
+		s := scored(r, x)
+		key := keyOf(r, x)
+		if groups[key] == nil {
+			groups[key] = &ratios{}
+		}
+		groups[key].add(&s)
+		all.add(&s)
+		d.Predictions = append(d.Predictions, s)
+	}
+	d.Scored = len(d.Predictions)
+	d.Metrics[MetricThroughput] = errorsOf(all.speed)
+	if len(all.memory) > 0 {
+		d.Metrics[MetricMemory] = errorsOf(all.memory)
+	}
+	d.group(groups)
+	return d
+}
+
+type groupKey struct{ source, gpu, precision, ffn string }
+
+func keyOf(r *Run, x *Prediction) groupKey {
+	k := groupKey{r.Source, r.GPU, r.Precision, "dense"}
+	if x.MoE {
+		k.ffn = "moe"
+	}
+	return k
+}
+
+func (k groupKey) compare(l groupKey) int {
+	return cmp.Or(cmp.Compare(k.source, l.source), cmp.Compare(k.gpu, l.gpu), cmp.Compare(k.precision, l.precision), cmp.Compare(k.ffn, l.ffn))
+}
+
+func (d *Document) group(groups map[groupKey]*ratios) {
+	keys := make([]groupKey, 0, len(groups))
+	for k := range groups {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, groupKey.compare)
+	for _, k := range keys {
+		g := Group{Key: map[string]string{"source": k.source, "gpu": k.gpu, "precision": k.precision, "ffn": k.ffn}, Errors: errorsOf(groups[k].speed)}
+		if m := groups[k].memory; len(m) > 0 {
+			e := errorsOf(m)
+			g.Memory = &e
+		}
+		d.Groups = append(d.Groups, g)
+	}
+}
+
+func scored(r *Run, x *Prediction) Scored {
+	s := Scored{ID: r.ID, Measured: r.TokensPerSecondPerGPU, Predicted: x.TokensPerSecondPerGPU(), Model: r.Model, GPU: r.GPU,
+		Plan: x.Result.Plan.String(), StepSeconds: float64(x.Result.Step)}
+	if r.MemoryFigure > 0 {
+		measured, predicted := r.MemoryFigure, x.Memory
+		s.MemoryMeasured, s.MemoryPredicted = &measured, &predicted
+	}
+	return s
+}
+
+// Worst are the n predictions farthest from their measurement, by |ln ratio|.
+func (d *Document) Worst(n int) []Scored {
+	v := slices.Clone(d.Predictions)
+	slices.SortStableFunc(v, func(a, b Scored) int {
+		return cmp.Compare(math.Abs(math.Log(b.Ratio())), math.Abs(math.Log(a.Ratio())))
+	})
+	return v[:min(n, len(v))]
+}

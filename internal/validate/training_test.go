@@ -1,0 +1,83 @@
+package validate
+
+import (
+	"math"
+	"strings"
+	"testing"
+)
+
+// Targets over all published runs; docs/accuracy.md says by group what is reached.
+func TestPublishedRuns(t *testing.T) {
+	runs := published(t)
+	d := Training(runs, &Predictor{})
+	for _, s := range d.Skipped {
+		t.Logf("skipped %s: %s", s.ID, s.Reason)
+	}
+	if d.Rows != len(runs) || d.Scored+len(d.Skipped) != d.Rows {
+		t.Errorf("%d rows, %d scored, %d skipped", d.Rows, d.Scored, len(d.Skipped))
+	}
+	if share := float64(d.Scored) / float64(d.Rows); share < 0.97 {
+		t.Errorf("%.3f of the rows scored, want 0.97", share)
+	}
+	speed, memory := d.Metrics[MetricThroughput], d.Metrics[MetricMemory]
+	t.Logf("speed %+v memory %+v", speed, memory)
+	if speed.MedianAPE > 0.08 || speed.MAPE > 0.13 || math.Abs(speed.Bias) > 0.06 {
+		t.Errorf("throughput: %+v", speed)
+	}
+	if memory.MedianAPE > 0.10 || memory.P90APE > 0.25 {
+		t.Errorf("memory: %+v", memory)
+	}
+}
+
+// A prediction does not depend on what was measured.
+func TestBlindToMeasurement(t *testing.T) {
+	runs, err := ReadRuns(strings.NewReader(sample), "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := Training(runs, &Predictor{})
+	for i := range runs {
+		runs[i].TokensPerSecondPerGPU *= 3
+		runs[i].MemoryFigure *= 2
+	}
+	b := Training(runs, &Predictor{})
+	for i := range a.Predictions {
+		if a.Predictions[i].Predicted != b.Predictions[i].Predicted {
+			t.Errorf("%s: %g became %g", a.Predictions[i].ID, a.Predictions[i].Predicted, b.Predictions[i].Predicted)
+		}
+	}
+}
+
+// What cannot be predicted is listed with one line that says why.
+func TestSkippedIsSaid(t *testing.T) {
+	for _, c := range []struct{ old, new, want string }{
+		{"llama-2-7b", "llama-9-7b", "unknown model"},
+		{",h100,", ",h17,", "h17"},
+		{",bf16,", ",fp3,", "fp3"},
+		{",none,,", ",none,zb-x,", "schedule"},
+		{",none,,", ",nothing,,", "recompute"},
+		{",1,1,1,1,1,8,1,", ",3,1,1,1,1,8,1,", "24 GPUs"},
+	} {
+		runs, err := ReadRuns(strings.NewReader(strings.Replace(sample, c.old, c.new, 1)), "t")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Training(runs[:1], &Predictor{})
+		if d.Scored != 0 || len(d.Skipped) != 1 || !strings.Contains(d.Skipped[0].Reason, c.want) || strings.Contains(d.Skipped[0].Reason, "\n") {
+			t.Errorf("%q for %q: %+v", c.new, c.old, d.Skipped)
+		}
+	}
+}
+
+func TestErrorsOf(t *testing.T) {
+	e := errorsOf([]float64{1.1, 0.8, 1.4})
+	if e.N != 3 || math.Abs(e.MedianAPE-0.2) > 1e-12 || math.Abs(e.MAPE-0.7/3) > 1e-12 || math.Abs(e.Bias-0.1) > 1e-12 || math.Abs(e.P90APE-0.36) > 1e-12 {
+		t.Errorf("%+v", e)
+	}
+	if e := errorsOf(nil); e != (Errors{}) {
+		t.Errorf("no ratios: %+v", e)
+	}
+	if m := median([]float64{4, 1, 3, 2}); m != 2.5 {
+		t.Errorf("median %g", m)
+	}
+}
