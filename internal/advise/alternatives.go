@@ -85,8 +85,7 @@ func (q *Question) alternative(ctx context.Context, name string, fix *plan.Fixed
 // with the ranks' rounded-up share, since the question is what it would cost.
 func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Result, illegal, err error) {
 	asked, note := q.Padded(fix)
-	asked.Options.Top = 1
-	out, err := asked.Search(ctx, fix)
+	out, err := asked.Best(ctx, fix)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -108,18 +107,16 @@ func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Resul
 // the padding counts as no tokens, and the note says so. Any other question comes
 // back as it is, with an empty note.
 func (q *Question) Padded(fix *plan.Fixed) (*Question, string) {
-	asked := *q
 	j := q.Job
 	ranks := j.GPUs
 	rest := j.GlobalBatch % ranks
 	if fix == nil || !fix.Plain || rest == 0 || fix.Has(plan.KeyMBS) || fix.Has(plan.KeyDP) || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 {
-		return &asked, ""
+		return q, ""
 	}
 	k := *j
 	k.Idle = ranks - rest
 	k.GlobalBatch += k.Idle
-	asked.Job = &k
-	return &asked, fmt.Sprintf("%d sequences do not divide over %d ranks (%.4g each): %d ranks take %d, the others %d; an engine would want %d or %d",
+	return q.with(func(q *Question) { q.Job = &k }), fmt.Sprintf("%d sequences do not divide over %d ranks (%.4g each): %d ranks take %d, the others %d; an engine would want %d or %d",
 		j.GlobalBatch, ranks, float64(j.GlobalBatch)/float64(ranks), rest, k.GlobalBatch/ranks, k.GlobalBatch/ranks-1,
 		j.GlobalBatch-rest, k.GlobalBatch)
 }

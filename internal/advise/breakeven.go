@@ -86,8 +86,7 @@ const flipLimit = 1000
 // resource binds, towards slower otherwise.
 func (q *Question) Flip(p *plan.Plan, k Knob) (BreakEven, error) {
 	at := func(by float64) (train.Bound, error) {
-		turned := *q
-		turned.Cluster = Turn(q.Cluster, k, by)
+		turned := q.with(func(q *Question) { q.Cluster = Turn(q.Cluster, k, by) })
 		e, err := turned.Evaluator()
 		if err != nil {
 			return "", err
@@ -178,10 +177,9 @@ func bisect(at func(float64) (train.Bound, error), now train.Bound, faster bool)
 // as large as it takes, whatever memory says.
 func (q *Question) FlipTokens(ctx context.Context, p *plan.Plan) (BreakEven, error) {
 	at := func(sequences int) (*train.Result, error) {
-		one := *q
 		j := *q.Job
 		j.GlobalBatch, j.Idle = sequences*p.DP, 0
-		one.Job = &j
+		one := q.with(func(q *Question) { q.Job = &j })
 		e, err := one.Evaluator()
 		if err != nil {
 			return nil, err

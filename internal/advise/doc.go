@@ -20,10 +20,15 @@ type Question struct {
 	Precision plan.Precision
 	Limit     float64 // usable share of device memory, 0 = the default
 	Options   search.Options
+
+	evaluator *train.Evaluator // priced layers, shared by all searches of the question
 }
 
-// Evaluator prepares the question's evaluator.
+// Evaluator is the question's evaluator, made once; it serves one goroutine.
 func (q *Question) Evaluator() (*train.Evaluator, error) {
+	if q.evaluator != nil {
+		return q.evaluator, nil
+	}
 	e, err := train.NewEvaluator(q.Job, q.Cluster, q.Limit)
 	if err != nil {
 		return nil, err
@@ -31,7 +36,16 @@ func (q *Question) Evaluator() (*train.Evaluator, error) {
 	if err := e.Machine().Supports(q.Precision.GEMM); err != nil {
 		return nil, fmt.Errorf("precision %s: %w", q.Precision.Name, err)
 	}
+	q.evaluator = e
 	return e, nil
+}
+
+// with is the question about something else, with nothing priced yet.
+func (q *Question) with(change func(*Question)) *Question {
+	asked := *q
+	asked.evaluator = nil
+	change(&asked)
+	return &asked
 }
 
 // Search finds the best plans among those that fix leaves open; nil searches all.
@@ -41,4 +55,15 @@ func (q *Question) Search(ctx context.Context, fix *plan.Fixed) (*search.Outcome
 		return nil, err
 	}
 	return search.Run(ctx, e, search.NewSpace(q.Job, fix, q.Precision), q.Options)
+}
+
+// Best is Search for the best plan alone.
+func (q *Question) Best(ctx context.Context, fix *plan.Fixed) (*search.Outcome, error) {
+	e, err := q.Evaluator()
+	if err != nil {
+		return nil, err
+	}
+	o := q.Options
+	o.Top, o.Progress = 1, nil
+	return search.Run(ctx, e, search.NewSpace(q.Job, fix, q.Precision), o)
 }

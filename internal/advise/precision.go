@@ -20,8 +20,7 @@ func (q *Question) Compare(p *plan.Plan) ([]ByPrecision, error) {
 	var list []ByPrecision
 	for _, name := range plan.PrecisionNames() {
 		pr := plan.Precisions[name]
-		asked := *q
-		asked.Precision = pr
+		asked := q.with(func(q *Question) { q.Precision = pr })
 		e, err := asked.Evaluator()
 		if err != nil {
 			continue // the device does not multiply in this format

@@ -168,9 +168,7 @@ func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
 	if !fixed.Any() || ctx.Err() != nil {
 		return nil
 	}
-	top := *q
-	top.Options.Top = 1
-	whole, err := top.Search(ctx, fixed.Free())
+	whole, err := q.Best(ctx, fixed.Free())
 	if err != nil || len(whole.Plans) == 0 {
 		return err
 	}

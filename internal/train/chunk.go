@@ -16,10 +16,15 @@ type chunk struct {
 	working unit.Bytes  // largest temporary
 }
 
+type chunkKey struct {
+	shape  *shape
+	chunks int
+}
+
 // chunksOf prices the kinds of chunks under a shape, once per cut.
-func (s *shape) chunksOf(p *parts) []chunk {
-	n := len(p.of)
-	if c := s.chunks[n]; c != nil {
+func (e *Evaluator) chunksOf(s *shape, p *parts) []chunk {
+	key := chunkKey{s, len(p.of)}
+	if c := e.chunks[key]; c != nil {
 		return c
 	}
 	list := make([]chunk, len(p.kinds))
@@ -40,7 +45,7 @@ func (s *shape) chunksOf(p *parts) []chunk {
 			}
 		}
 	}
-	s.chunks[n] = list
+	e.chunks[key] = list
 	return list
 }
 
@@ -80,7 +85,7 @@ func (l *layout) at(c int) *chunk { return &l.chunks[l.topo.of[c]] }
 // prepare prices the plan's chunks.
 func (e *Evaluator) prepare(p *plan.Plan) layout {
 	l := layout{shape: e.shape(p), topo: e.topology(p)}
-	l.chunks = l.shape.chunksOf(l.topo.parts)
+	l.chunks = e.chunksOf(l.shape, l.topo.parts)
 	if p.ZeRO >= 2 {
 		e.scratch = append(e.scratch[:0], l.chunks...)
 		l.chunks = e.scratch

@@ -37,7 +37,9 @@ type Evaluator struct {
 	prefix  [][]int32     // prefix[c][i] = layers of class c among the first i
 	flops   []float64     // forward FLOPs per token of each class
 
+	shared     *shapes // priced once for all clones
 	shapes     map[shapeKey]*shape
+	chunks     map[chunkKey][]chunk
 	cuts       map[int]*parts
 	topologies map[topologyKey]*topology
 	scratch    []chunk
@@ -61,21 +63,23 @@ func NewEvaluatorWith(j *plan.Job, c *hw.Cluster, limit float64, o cost.Options)
 		limit = DefaultMemoryLimit
 	}
 	e := &Evaluator{job: j, cluster: c, mach: mach, limit: unit.Bytes(limit * c.Device.Peak.Memory.Value)}
+	e.shared = &shapes{of: map[shapeKey]*shape{}}
 	e.forget()
 	e.classify()
 	return e, nil
 }
 
-// Clone is an Evaluator of its own for another goroutine.
+// Clone is an Evaluator of its own for another goroutine; clones share what they price.
 func (e *Evaluator) Clone() *Evaluator {
 	f := *e
 	f.forget()
 	return &f
 }
 
-// forget starts with empty caches.
+// forget starts with empty caches of its own.
 func (e *Evaluator) forget() {
-	e.shapes, e.cuts, e.topologies = map[shapeKey]*shape{}, map[int]*parts{}, map[topologyKey]*topology{}
+	e.shapes, e.chunks = map[shapeKey]*shape{}, map[chunkKey][]chunk{}
+	e.cuts, e.topologies = map[int]*parts{}, map[topologyKey]*topology{}
 	e.scratch, e.ops, e.times = nil, nil, timeline{}
 }
 

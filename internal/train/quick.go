@@ -55,7 +55,7 @@ type Lean struct {
 func (e *Evaluator) Leanest(p *plan.Plan, lean *Lean) unit.Bytes {
 	q := unburdened(p)
 	s, topo := e.shape(&q), e.topology(&q)
-	l := layout{shape: s, topo: topo, chunks: s.chunksOf(topo.parts)}
+	l := layout{shape: s, topo: topo, chunks: e.chunksOf(s, topo.parts)}
 	q.ZeRO, q.OffloadOptim = lean.ZeRO, lean.Offload
 	var most unit.Bytes
 	for k := range topo.ranks {

@@ -1,6 +1,8 @@
 package train
 
 import (
+	"sync"
+
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -28,6 +30,7 @@ type passCost struct {
 	waits                 [work.NumAxes]unit.Seconds
 	exchange              unit.Seconds // expert all-to-all, hidden only where two micro-batches pair up
 	states                unit.Seconds // ZeRO-2 and ZeRO-3 collectives of the pass, hidden behind kernels
+	hidden                unit.Seconds // kernel time that already covers tensor- and context-parallel collectives
 	taken                 unit.Seconds // share of the multiprocessors that they take, 0 to 1
 	serial                unit.Seconds // all communication, nothing hidden, pessimistic rates
 	latency               unit.Seconds
@@ -46,6 +49,7 @@ func (p *passCost) add(q *passCost, n float64) {
 	}
 	p.exchange += s * q.exchange
 	p.states += s * q.states
+	p.hidden += s * q.hidden
 	p.serial += s * q.serial
 	p.latency += s * q.latency
 	p.sol.add(&q.sol, s)
@@ -63,7 +67,7 @@ func (p *passCost) alone() unit.Seconds {
 // kernels do not cover, or the slowdown of the kernels, which leave them
 // multiprocessors while they run.
 func (p *passCost) uncovered() unit.Seconds {
-	return max(p.states-p.kernels, p.taken*p.states)
+	return max(p.states-(p.kernels-p.hidden), p.taken*p.states)
 }
 
 // line is kernels and the waits between them, which no pairing can hide.
@@ -122,8 +126,9 @@ func (e *Evaluator) price(p *plan.Plan, l *work.Layer) layerCost {
 	}
 	for d := range c.pass {
 		q := &c.pass[d]
-		q.waits[work.AxisTP] = tpWait(p, e.pipelinesTP(p), tp[d], q.kernels)
+		q.waits[work.AxisTP] = tpWait(p, e.pipelinesTP(p), tp[d], q.kernels-core[d])
 		q.waits[work.AxisCP] = cpWait(p, cp[d], core[d])
+		q.hidden = tp[d] + cp[d] - q.waits[work.AxisTP] - q.waits[work.AxisCP]
 	}
 	if l.Params.Expert > 0 {
 		c.pass[forward].launch(mach.ExpertWait())
@@ -142,7 +147,8 @@ func (p *passCost) launch(wait unit.Seconds) {
 }
 
 // tpWait is what stays visible of tensor-parallel collectives. Pipelined with
-// their products in tp chunks, all but the first chunk can hide.
+// their products in tp chunks, all but the first chunk can hide behind the
+// kernels outside attention.
 func tpWait(p *plan.Plan, piped bool, comm, kernels unit.Seconds) unit.Seconds {
 	if !piped {
 		return comm
@@ -178,7 +184,29 @@ type shape struct {
 	mtp         []layerCost
 	boundary    unit.Bytes // what crosses to the next stage, per micro-batch
 	widest      work.Params
-	chunks      map[int][]chunk // by number of chunks: the kinds of that cut
+}
+
+// shapes are shared by the clones of an Evaluator; a shape never changes once stored.
+type shapes struct {
+	mu sync.Mutex
+	of map[shapeKey]*shape
+}
+
+func (s *shapes) get(k shapeKey) *shape {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.of[k]
+}
+
+// put keeps the first of two shapes that were priced at the same time.
+func (s *shapes) put(k shapeKey, x *shape) *shape {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if y := s.of[k]; y != nil {
+		return y
+	}
+	s.of[k] = x
+	return x
 }
 
 // shapeKey is the part of a plan that shape depends on.
@@ -197,11 +225,20 @@ func (e *Evaluator) key(p *plan.Plan) shapeKey {
 // shape finds or prices the plan's layers.
 func (e *Evaluator) shape(p *plan.Plan) *shape {
 	key := e.key(p)
-	if s := e.shapes[key]; s != nil {
-		return s
+	s := e.shapes[key]
+	if s == nil {
+		if s = e.shared.get(key); s == nil {
+			s = e.shared.put(key, e.priceAll(p))
+		}
+		e.shapes[key] = s
 	}
+	return s
+}
+
+// priceAll prices every distinct layer, the ends and the MTP modules.
+func (e *Evaluator) priceAll(p *plan.Plan) *shape {
 	m, seq := e.job.Model, int64(e.job.Seq)
-	s := &shape{class: make([]layerCost, len(e.classes)), chunks: map[int][]chunk{}}
+	s := &shape{class: make([]layerCost, len(e.classes))}
 	for i := range e.classes {
 		l := work.BuildLayerIn(e.ops, m, &e.classes[i], p, seq)
 		e.ops = l.Ops
@@ -219,7 +256,6 @@ func (e *Evaluator) shape(p *plan.Plan) *shape {
 		s.mtp = append(s.mtp, e.price(p, &l))
 	}
 	s.boundary = boundary(e.job, p)
-	e.shapes[key] = s
 	return s
 }
 

@@ -65,7 +65,8 @@ func (e *Evaluator) pair(p *plan.Plan, l *layout) func(f, b int) unit.Seconds {
 		kernels := x.kernels + y.kernels + z.kernels
 		waits := x.line() + y.line() + z.line() - kernels
 		links := x.exchange + y.exchange + z.exchange + x.states + y.states + z.states
-		return max(slow*kernels, links) + waits
+		hidden := x.hidden + y.hidden + z.hidden
+		return max(slow*kernels, links+hidden) + waits
 	}
 }
 

@@ -46,7 +46,7 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
 	}
 	r.Waits[WaitDP] += end.wait
 	r.Waits[WaitOptimizer] = end.update
-	r.Waits[WaitBubble] = least
+	r.Waits[WaitBubble] = max(0, least) // a sum of many passes may miss zero by rounding
 	r.Anatomy = anatomy(lay, busiest)
 	r.Anatomy.Optimizer = end.update
 }
@@ -114,6 +114,6 @@ func anatomy(lay *sched.Layout, rank int) Anatomy {
 			a.Pairs += d
 		}
 	}
-	a.Bubble = lay.Idle(rank)
+	a.Bubble = max(0, lay.Idle(rank))
 	return a
 }
