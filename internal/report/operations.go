@@ -44,8 +44,3 @@ func NewOperationsDoc(a *api.TrainAnswer, rows []train.Row) OperationsDoc {
 	}
 	return d
 }
-
-// Operations draws the table.
-func Operations(p *Page, a *api.TrainAnswer, rows []train.Row) {
-	p.Heading("%s on %s", a.Request.Model.Name, a.Request.Cluster.Name)
-}
