@@ -69,6 +69,15 @@ func (p *Plan) ExpertShards() int {
 	return n
 }
 
+// EndsApart tells whether the first and the last part of the model lie on
+// different ranks, so that what both need, the embedding matrix of a tied head or
+// of an MTP module, is held twice.
+func (p *Plan) EndsApart() bool {
+	first, _ := p.Schedule.RankOf(0, p.PP, p.VPP)
+	last, mirror := p.Schedule.RankOf(p.Chunks()-1, p.PP, p.VPP)
+	return first != last && first != mirror
+}
+
 // MicroBatches is the number of micro-batches one pipeline runs per step, for a
 // global batch of whole sequences; Check has made sure that it divides.
 func (p *Plan) MicroBatches(globalBatch int) int {

@@ -35,6 +35,7 @@ type Evaluator struct {
 
 	classes []model.Layer // distinct layers
 	prefix  [][]int32     // prefix[c][i] = layers of class c among the first i
+	copies  bool          // a matrix is held twice where the model's ends lie apart
 	flops   []float64     // forward FLOPs per token of each class
 
 	shared     *shapes // priced once for all clones
@@ -98,6 +99,7 @@ func (e *Evaluator) MemoryLimit() unit.Bytes { return e.limit }
 // classify finds the distinct layers and counts them by prefix, so that a
 // chunk's layers are two subtractions per class.
 func (e *Evaluator) classify() {
+	e.copies = e.job.Model.Tied || e.job.MTP > 0
 	layers := e.job.Model.Layers
 	for _, l := range e.job.Distinct() {
 		e.classes = append(e.classes, *l)

@@ -211,15 +211,15 @@ func (s *shapes) put(k shapeKey, x *shape) *shape {
 
 // shapeKey is the part of a plan that shape depends on.
 type shapeKey struct {
-	tp, cp, ep, etp, mbs, rank      int
-	sp, a2a, unfused, piped, behind bool
-	recompute                       plan.Recompute
-	tuning                          plan.Tuning
+	tp, cp, ep, etp, mbs, rank     int
+	sp, a2a, unfused, piped, apart bool
+	recompute                      plan.Recompute
+	tuning                         plan.Tuning
 }
 
 func (e *Evaluator) key(p *plan.Plan) shapeKey {
 	return shapeKey{tp: p.TP, cp: p.CP, ep: p.EP, etp: p.ETP, mbs: p.MicroBatch, rank: p.LoRARank, sp: p.SP, a2a: p.CPAllToAll,
-		unfused: p.UnfusedAttn, piped: e.pipelinesTP(p), behind: e.job.Model.Tied && p.PP > 1, recompute: p.Recompute, tuning: p.Tuning}
+		unfused: p.UnfusedAttn, piped: e.pipelinesTP(p), apart: e.copies && p.EndsApart(), recompute: p.Recompute, tuning: p.Tuning}
 }
 
 // shape finds or prices the plan's layers.

@@ -62,7 +62,7 @@ func BuildHead(m *model.Model, p *plan.Plan, seq int64) Layer {
 	b.norm("final norm", partHead)
 	b.head(partHead)
 	n := m.Norm.Params(m.Hidden)
-	if !m.Tied || p.PP > 1 {
+	if !m.Tied || p.EndsApart() {
 		n += vocabShare(m, p)
 	}
 	if m.HeadBias {
@@ -97,5 +97,8 @@ func BuildMTP(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
 	b.norm("final norm", partMTP)
 	b.head(partMTP)
 	b.whole(2*m.Hidden*m.Hidden + 3*m.Norm.Params(m.Hidden))
+	if l == &m.MTP[0] && p.EndsApart() {
+		b.whole(vocabShare(m, p)) // the embedding, for all modules of this rank
+	}
 	return b.lay
 }
