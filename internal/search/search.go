@@ -8,6 +8,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/train"
@@ -41,6 +42,7 @@ type Outcome struct {
 	Examples [plan.NumCauses]*plan.Plan
 	Count    Count
 	Partial  bool // cancelled: what was found so far
+	Elapsed  time.Duration
 	misfit   error
 }
 
@@ -62,6 +64,7 @@ type pool struct {
 
 // Run searches space.
 func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome, error) {
+	start := time.Now()
 	if o.Top == 0 {
 		o.Top = 5
 	}
@@ -97,6 +100,7 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 	if err == nil && len(out.Plans) == 0 && out.Count.TooLarge > 0 && ctx.Err() == nil {
 		err = out.nearest(e, s, jobs)
 	}
+	out.Elapsed = time.Since(start)
 	return out, err
 }
 
