@@ -14,7 +14,11 @@ type Alternative struct {
 	Name   string        // plain FSDP, tensor and pipeline parallel, ...
 	Plan   *train.Result // nil where the family has no legal plan
 	Reason string
+	asked  *Question // as Plan was evaluated
 }
+
+// Asked is the question that Plan answers: its batch may be padded.
+func (a *Alternative) Asked() *Question { return a.asked }
 
 // PlainFSDP is the name of the family that shards everything over all ranks and nothing else.
 const PlainFSDP = "plain FSDP"
@@ -40,8 +44,9 @@ func families(nodeGPUs int) []family {
 }
 
 // Alternatives evaluates the families and says why each is not the best plan.
-// A family that the best plan belongs to is left out.
-func (q *Question) Alternatives(ctx context.Context, best *train.Result) ([]Alternative, error) {
+// A family whose best plan is the answer itself is left out. Like tells what the
+// families train, and with which attention kernel.
+func (q *Question) Alternatives(ctx context.Context, best *train.Result, like *plan.Fixed) ([]Alternative, error) {
 	var list []Alternative
 	if q.Job.GPUs == 1 {
 		return nil, nil // nothing is parallel
@@ -54,7 +59,7 @@ func (q *Question) Alternatives(ctx context.Context, best *train.Result) ([]Alte
 		if err != nil {
 			return nil, err
 		}
-		a, err := q.alternative(ctx, f.name, fix, best)
+		a, err := q.alternative(ctx, f.name, fix.Like(like), best)
 		if err != nil {
 			return nil, err
 		}
@@ -66,41 +71,40 @@ func (q *Question) Alternatives(ctx context.Context, best *train.Result) ([]Alte
 }
 
 func (q *Question) alternative(ctx context.Context, name string, fix *plan.Fixed, best *train.Result) (Alternative, error) {
-	r, illegal, err := q.Nearest(ctx, fix)
+	asked, note := q.Padded(fix)
+	r, illegal, err := asked.nearest(ctx, fix)
 	if err != nil {
 		return Alternative{}, err
 	}
-	a := Alternative{Name: name, Plan: r}
+	a := Alternative{Name: name, Plan: r, asked: asked}
 	if r == nil {
 		a.Reason = illegal.Error()
 		return a, nil
+	}
+	if note != "" {
+		r.Warnings = append(r.Warnings, note)
 	}
 	a.Reason = Reason(r, best)
 	return a, nil
 }
 
-// Nearest is the best plan of a partly given one: the fastest that fits, or else
+// nearest is the best plan of a partly given one: the fastest that fits, or else
 // the one that lacks least memory. Where no plan is legal the result is nil and
-// illegal says why. Plain FSDP that the batch does not divide over is evaluated
-// with the ranks' rounded-up share, since the question is what it would cost.
-func (q *Question) Nearest(ctx context.Context, fix *plan.Fixed) (r *train.Result, illegal, err error) {
-	asked, note := q.Padded(fix)
-	out, err := asked.Best(ctx, fix)
+// illegal says why.
+func (q *Question) nearest(ctx context.Context, fix *plan.Fixed) (r *train.Result, illegal, err error) {
+	out, err := q.Best(ctx, fix)
 	if err != nil {
 		return nil, nil, err
 	}
 	switch {
 	case len(out.Plans) > 0:
-		r = out.Plans[0]
+		return out.Plans[0], nil, nil
 	case out.Nearest != nil:
-		r = out.Nearest
-	default:
-		return nil, out.Illegal(asked.Job, fix), nil
+		return out.Nearest, nil, nil
+	case out.Partial:
+		return nil, fmt.Errorf("not looked at: interrupted"), nil
 	}
-	if note != "" {
-		r.Warnings = append(r.Warnings, note)
-	}
-	return r, nil, nil
+	return nil, out.Illegal(q.Job, fix), nil
 }
 
 // Padded rounds the batch up for plain FSDP over ranks that do not divide it;

@@ -18,12 +18,13 @@ type Knob uint8
 const (
 	Network Knob = iota
 	ScaleUp
+	Links // both of them
 	HBM
 	Matrix
 	NumKnobs
 )
 
-var knobNames = [NumKnobs]string{"network", "scale-up link", "memory bandwidth", "matrix rate"}
+var knobNames = [NumKnobs]string{"network", "scale-up link", "both links", "memory bandwidth", "matrix rate"}
 
 // String is the knob's name in reports.
 func (k Knob) String() string { return knobNames[k] }
@@ -37,11 +38,13 @@ func Turn(c *hw.Cluster, k Knob, by float64) *hw.Cluster {
 		}
 	}
 	dev := d.Device
-	switch k {
-	case Network:
+	if k == Network || k == Links {
 		scale(&d.Node.NIC, &dev.Achieved.NIC, &dev.DefaultNode.NIC)
-	case ScaleUp:
+	}
+	if k == ScaleUp || k == Links {
 		scale(&dev.Peak.ScaleUp, &dev.Achieved.ScaleUp, &dev.Achieved.ScaleUpReduce)
+	}
+	switch k {
 	case HBM:
 		scale(&dev.Peak.HBM, &dev.Achieved.HBM)
 	case Matrix:
@@ -63,6 +66,8 @@ func (k Knob) value(e *train.Evaluator, f unit.Format) float64 {
 		return float64(m.ScaleUpRate())
 	case HBM:
 		return float64(m.HBMRate())
+	case Links:
+		return 1
 	}
 	return float64(m.MatrixRate(f))
 }
@@ -106,8 +111,11 @@ func (q *Question) Flip(p *plan.Plan, k Knob) (BreakEven, error) {
 		return BreakEven{}, err
 	}
 	b := BreakEven{What: k.String(), Now: k.value(e, p.Precision.GEMM), Unit: "B/s", Bound: now}
-	if k == Matrix {
+	switch k {
+	case Matrix:
 		b.Unit = "FLOP/s"
+	case Links:
+		b.Unit = "times today's"
 	}
 	by, next, err := bisect(at, now, k.binds(now))
 	if err != nil || by == 0 {
@@ -121,7 +129,8 @@ func (q *Question) Flip(p *plan.Plan, k Knob) (BreakEven, error) {
 func (q *Question) Flips(p *plan.Plan) ([]BreakEven, error) {
 	var list []BreakEven
 	for k := range NumKnobs {
-		if k == Network && q.Cluster.Nodes() == 1 || k == ScaleUp && q.Cluster.Node.GPUs == 1 {
+		one, alone := q.Cluster.Nodes() == 1, q.Cluster.Node.GPUs == 1
+		if k == Network && one || k == ScaleUp && alone || k == Links && (one || alone) {
 			continue
 		}
 		b, err := q.Flip(p, k)
@@ -135,7 +144,10 @@ func (q *Question) Flips(p *plan.Plan) ([]BreakEven, error) {
 
 // binds tells whether bound b is the knob's own resource.
 func (k Knob) binds(b train.Bound) bool {
-	return b == [NumKnobs]train.Bound{train.BoundNetwork, train.BoundNVLink, train.BoundHBM, train.BoundCompute}[k]
+	if k == Links {
+		return b == train.BoundNetwork || b == train.BoundNVLink
+	}
+	return b == [NumKnobs]train.Bound{train.BoundNetwork, train.BoundNVLink, "", train.BoundHBM, train.BoundCompute}[k]
 }
 
 // bisect finds the factor nearest to 1 at which the bound is no longer now.

@@ -21,8 +21,11 @@ func Reason(r, best *train.Result) string {
 	if s := linkReason(r); s != "" {
 		parts = append(parts, s)
 	}
-	if best != nil && r.Step > best.Step && len(parts) == 0 || best != nil && r.Fits && r.Step > best.Step {
+	if best != nil && r.Step > best.Step && (r.Fits || len(parts) == 0) {
 		parts = append(parts, slowerReason(r, best))
+	}
+	if len(parts) == 0 && best != nil {
+		parts = append(parts, fmt.Sprintf("no faster: %s against %s", sec(r.Step), sec(best.Step)))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -85,4 +88,4 @@ func slowerReason(r, best *train.Result) string {
 
 func gb(n unit.Bytes) string { return unit.FormatGB(n) }
 
-func sec(t unit.Seconds) string { return unit.FormatSeconds(t) }
+func sec(t unit.Seconds) string { return unit.FormatStep(t) }

@@ -83,7 +83,7 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
 	if err := a.widen(ctx, q); err != nil {
 		return nil, err
 	}
-	if err := a.explain(ctx, q, e); err != nil {
+	if err := a.explain(ctx, q); err != nil {
 		return nil, err
 	}
 	if a.Budget, err = a.Best.Budget(r.Terms); err != nil {
@@ -178,7 +178,11 @@ func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
 }
 
 // explain adds what stands beside the best plan.
-func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question, e *train.Evaluator) error {
+func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question) error {
+	e, err := a.asked.Evaluator()
+	if err != nil {
+		return err
+	}
 	a.Sharding = e.Sharding(&a.Best.Plan)
 	if ctx.Err() != nil {
 		return nil // cancelled: what was found stands
@@ -190,25 +194,29 @@ func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question, e *train.
 	if !reference.Fits {
 		reference = nil
 	}
-	var err error
-	if a.Alternatives, err = q.Alternatives(ctx, reference); err != nil {
+	if a.Alternatives, err = q.Alternatives(ctx, reference, a.Request.Fixed); err != nil {
 		return err
 	}
-	if a.Precisions, err = q.Compare(&a.Best.Plan); err != nil {
+	if a.Precisions, err = a.asked.Compare(&a.Best.Plan); err != nil {
 		return err
 	}
-	if a.BreakEvens, err = q.Flips(&a.Best.Plan); err != nil {
+	if a.BreakEvens, err = a.asked.Flips(&a.Best.Plan); err != nil {
 		return err
 	}
-	return a.explainFSDP(ctx, q, e)
+	return a.explainFSDP(ctx)
 }
 
 // explainFSDP says where plain FSDP would turn compute-bound.
-func (a *TrainAnswer) explainFSDP(ctx context.Context, q *advise.Question, e *train.Evaluator) error {
+func (a *TrainAnswer) explainFSDP(ctx context.Context) error {
 	for i := range a.Alternatives {
 		x := &a.Alternatives[i]
 		if x.Name != advise.PlainFSDP || x.Plan == nil || !x.Plan.LinkBound() {
 			continue
+		}
+		q := x.Asked()
+		e, err := q.Evaluator()
+		if err != nil {
+			return err
 		}
 		a.FSDP = x.Plan
 		a.FSDPSharding = e.Sharding(&x.Plan.Plan)
@@ -255,4 +263,9 @@ func ExplainTrain(ctx context.Context, r *TrainRequest) (*TrainAnswer, []train.R
 		return nil, nil, err
 	}
 	return a, e.Explain(&a.Best.Plan), nil
+}
+
+// Explain words one of the outcome's illegal causes with its example plan.
+func (a *TrainAnswer) Explain(c plan.Cause) string {
+	return a.Outcome.Examples[c].Explain(c, a.asked.Job).Error()
 }

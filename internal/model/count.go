@@ -161,6 +161,20 @@ func (m *Model) FLOPsPerToken(s int64, mask Mask, mtp int) unit.FLOPs {
 	return 3 * f
 }
 
+// WeightGradientFLOPs is the part of FLOPsPerToken that the gradients of the
+// weights take, which adapters on frozen weights do without.
+func (m *Model) WeightGradientFLOPs(mtp int) unit.FLOPs {
+	head := unit.FLOPs(2 * m.Hidden * m.Vocab)
+	f := head
+	for i := range m.Layers {
+		f += m.LinearFLOPs(&m.Layers[i])
+	}
+	for i := range min(mtp, len(m.MTP)) {
+		f += m.LinearFLOPs(&m.MTP[i]) + head + unit.FLOPs(4*m.Hidden*m.Hidden)
+	}
+	return f
+}
+
 // KVBytesPerToken is the cache that one token takes over all layers, in format
 // f: MLA keeps latent and rotary key once, linear layers hold a fixed state and
 // add nothing. Windowed and chunked layers count: the token occupies them until

@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// summary names one layer's attention: mha, gqa, mqa, mla or linear, with
+// Summary names one layer's attention: mha, gqa, mqa, mla or linear, with
 // +sliding, +chunked or +sparse where it does not see the whole context.
-func (a *Attention) summary() string {
+func (a *Attention) Summary() string {
 	var s string
 	switch {
 	case a.Kind == MLA:
@@ -42,7 +42,7 @@ func (m *Model) AttentionSummary() string {
 	count := map[string]int{}
 	bases := map[string]bool{}
 	for i := range m.Layers {
-		s := m.Layers[i].Attention.summary()
+		s := m.Layers[i].Attention.Summary()
 		if count[s]++; count[s] == 1 {
 			names = append(names, s)
 		}

@@ -58,7 +58,14 @@ func (f *Fixed) Any() bool { return len(f.given) > 0 }
 // Free is f without the keys of the layout: what is trained and with which
 // attention kernel stays, everything else is open.
 func (f *Fixed) Free() *Fixed {
-	return &Fixed{Plan: Plan{Tuning: f.Plan.Tuning, LoRARank: f.Plan.LoRARank, UnfusedAttn: f.Plan.UnfusedAttn}}
+	return (&Fixed{}).Like(f)
+}
+
+// Like is f training the same as g: all weights or adapters, with g's kernels.
+func (f *Fixed) Like(g *Fixed) *Fixed {
+	h := *f
+	h.Plan.Tuning, h.Plan.LoRARank, h.Plan.UnfusedAttn = g.Plan.Tuning, g.Plan.LoRARank, g.Plan.UnfusedAttn
+	return &h
 }
 
 // With is f with one more key fixed; value must be one that Parse accepts.

@@ -43,7 +43,7 @@ type SOLDoc struct {
 	Network float64 `json:"network_seconds"`
 }
 
-// AnatomyDoc is the busiest pipeline rank's step by kind of pass.
+// AnatomyDoc is the mean pipeline rank's step by kind of pass.
 type AnatomyDoc struct {
 	Forward   float64 `json:"forward"`
 	Backward  float64 `json:"backward"`

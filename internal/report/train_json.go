@@ -126,7 +126,7 @@ func rejected(a *api.TrainAnswer) []RejectedDoc {
 	}
 	for c, p := range a.Outcome.Examples {
 		if p != nil {
-			list = append(list, RejectedDoc{Plan: planKeys(p), Reason: plan.Cause(c).String(), Count: a.Outcome.Count.Illegal[c]})
+			list = append(list, RejectedDoc{Plan: planKeys(p), Reason: a.Explain(plan.Cause(c)), Count: a.Outcome.Count.Illegal[c]})
 		}
 	}
 	return list

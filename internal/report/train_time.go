@@ -84,7 +84,7 @@ func passes(n *train.Anatomy) []struct {
 		{"overlapped pairs (FB)", "pairs", n.Pairs}, {"bubble", "bubble", n.Bubble}, {"optimizer", "optimizer", n.Optimizer}}
 }
 
-// trainAnatomy shows the busiest rank by kind of pass; beside the published
+// trainAnatomy shows the mean rank by kind of pass; beside the published
 // figures where the layout is the published one.
 func trainAnatomy(p *Page, a *api.TrainAnswer) {
 	r, pub := a.Best, a.Published
@@ -98,7 +98,7 @@ func trainAnatomy(p *Page, a *api.TrainAnswer) {
 			parts = append(parts, x.name+" "+sec(x.t))
 		}
 	}
-	p.section("Anatomy of the busiest rank")
+	p.section("Anatomy of the mean rank")
 	p.Text(0, "%s", strings.Join(parts, ", "))
 	if pub != nil {
 		p.Text(0, "A run of this job was published: %s per step (%s). To hold the prediction against it, name its layout:", sec(unit.Seconds(pub.Step)), pub.Source)
@@ -107,7 +107,7 @@ func trainAnatomy(p *Page, a *api.TrainAnswer) {
 }
 
 func publishedAnatomy(p *Page, r *train.Result, pub *catalog.PublishedRun) {
-	p.section("Anatomy of the busiest rank, beside the published run of this layout")
+	p.section("Anatomy of the mean rank, beside the published run of this layout")
 	var rows [][]string
 	add := func(name string, t unit.Seconds, known float64) {
 		row := []string{name, sec(t), "", ""}

@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"strconv"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/mem"
@@ -49,22 +48,10 @@ func frozenText(t plan.Tuning) string {
 	return ", weight gradients included although adapters leave most of them out"
 }
 
-// sec prints a time of a step: in seconds up to an hour, since the times of one
-// page are compared with each other.
-func sec(t unit.Seconds) string {
-	switch {
-	case t < least && t > -least:
-		return "0 s"
-	case t >= 60 && t < 100:
-		return strconv.FormatFloat(float64(t), 'f', 2, 64) + " s"
-	case t >= 100 && t < 3600:
-		return strconv.FormatFloat(float64(t), 'f', 1, 64) + " s"
-	}
-	return unit.FormatSeconds(t)
-}
+func sec(t unit.Seconds) string { return unit.FormatStep(t) }
 
 // least is the shortest time that a page shows: differences of sums leave less.
-const least unit.Seconds = 1e-9
+const least = unit.LeastStep
 
 // whole prints a number of tokens, steps or hours: grouped digits below a million.
 func whole(n float64) string {

@@ -40,6 +40,9 @@ func (e *Evaluator) throughput(r *Result) {
 	j := e.job
 	r.Tokens = float64(j.GlobalBatch-j.Idle) * float64(j.Seq)
 	r.FLOPsPerToken = j.Model.FLOPsPerToken(int64(j.Seq), model.Causal, j.MTP)
+	if r.Plan.Tuning != plan.FullTraining { // frozen weights have no gradient of their own
+		r.FLOPsPerToken -= j.Model.WeightGradientFLOPs(j.MTP)
+	}
 	peak := e.cluster.Device.Peak
 	r.Peak = unit.FLOPRate(peak.Matrix[unit.BF16].Value)
 	if r.Peak == 0 {

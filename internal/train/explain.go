@@ -54,9 +54,9 @@ func (e *Evaluator) Explain(p *plan.Plan) []Row {
 
 func layerName(l *model.Layer) string {
 	if l.FFN.MoE() {
-		return "moe layer"
+		return "moe layer, " + l.Attention.Summary()
 	}
-	return "dense layer"
+	return "dense layer, " + l.Attention.Summary()
 }
 
 func (e *Evaluator) row(name string, times int, op work.Op) Row {

@@ -47,7 +47,7 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
 	r.Waits[WaitDP] += end.wait
 	r.Waits[WaitOptimizer] = end.update
 	r.Waits[WaitBubble] = max(0, least) // a sum of many passes may miss zero by rounding
-	r.Anatomy = anatomy(lay, busiest)
+	r.Anatomy = anatomy(lay)
 	r.Anatomy.Optimizer = end.update
 }
 
@@ -91,7 +91,7 @@ func (r *Result) passWaits(x *sched.Placed, l *layout, hop unit.Seconds) {
 	}
 }
 
-// Anatomy is the step of the busiest pipeline rank by kind of pass, as
+// Anatomy is the step of the mean pipeline rank by kind of pass, the way
 // arXiv:2505.09343 table 4 publishes it: forward, full backward and
 // weight-gradient passes that run alone, overlapped pairs, the idle rest and
 // the optimizer.
@@ -99,21 +99,24 @@ type Anatomy struct {
 	Forward, Backward, Weight, Pairs, Bubble, Optimizer unit.Seconds
 }
 
-func anatomy(lay *sched.Layout, rank int) Anatomy {
+func anatomy(lay *sched.Layout) Anatomy {
 	var a Anatomy
-	for _, x := range lay.Ranks[rank] {
-		d := x.End - x.Start
-		switch x.Pass {
-		case sched.F:
-			a.Forward += d
-		case sched.B:
-			a.Backward += d
-		case sched.W:
-			a.Weight += d
-		case sched.FB:
-			a.Pairs += d
+	n := unit.Seconds(len(lay.Ranks))
+	for r, passes := range lay.Ranks {
+		for _, x := range passes {
+			d := (x.End - x.Start) / n
+			switch x.Pass {
+			case sched.F:
+				a.Forward += d
+			case sched.B:
+				a.Backward += d
+			case sched.W:
+				a.Weight += d
+			case sched.FB:
+				a.Pairs += d
+			}
 		}
+		a.Bubble += max(0, lay.Idle(r)) / n
 	}
-	a.Bubble = max(0, lay.Idle(rank))
 	return a
 }
