@@ -21,7 +21,7 @@ func gptSpace(tb testing.TB) (*train.Evaluator, *Space) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	j := plan.NewJob(m, int(c.GPUs), int(c.Node.GPUs), 6144, 2048, 0)
+	j := plan.NewJob(m, int(c.GPUs), int(c.Node.GPUs), 9216, 2048, 0)
 	e, err := train.NewEvaluator(j, c, 0)
 	if err != nil {
 		tb.Fatal(err)

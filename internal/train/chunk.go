@@ -16,20 +16,24 @@ type chunk struct {
 	working unit.Bytes  // largest temporary
 }
 
-type chunkKey struct {
-	shape  *shape
-	chunks int
+// chunkSet is the kinds of chunks of one cut under one shape: the last ones
+// asked for, since plans that share them follow each other.
+type chunkSet struct {
+	shape *shape
+	parts *parts
+	list  []chunk
 }
 
-// chunksOf prices the kinds of chunks under a shape, once per cut.
+// chunksOf prices the kinds of chunks of a cut; the list is valid until the next call.
 func (e *Evaluator) chunksOf(s *shape, p *parts) []chunk {
-	key := chunkKey{s, len(p.of)}
-	if c := e.chunks[key]; c != nil {
-		return c
+	set := &e.chunks
+	if set.shape == s && set.parts == p {
+		return set.list
 	}
-	list := make([]chunk, len(p.kinds))
+	set.shape, set.parts, set.list = s, p, set.list[:0]
 	for i := range p.kinds {
-		k, c := &p.kinds[i], &list[i]
+		set.list = append(set.list, chunk{})
+		k, c := &p.kinds[i], &set.list[i]
 		for class, n := range k.layers {
 			if n > 0 {
 				c.addLayers(&s.class[class], n)
@@ -45,8 +49,7 @@ func (e *Evaluator) chunksOf(s *shape, p *parts) []chunk {
 			}
 		}
 	}
-	e.chunks[key] = list
-	return list
+	return set.list
 }
 
 func (c *chunk) addLayers(l *layerCost, n int64) {

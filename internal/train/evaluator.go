@@ -40,11 +40,12 @@ type Evaluator struct {
 
 	shared     *shapes // priced once for all clones
 	shapes     map[shapeKey]*shape
-	chunks     map[chunkKey][]chunk
+	chunks     chunkSet
 	cuts       map[int]*parts
 	topologies map[topologyKey]*topology
 	scratch    []chunk
-	ops        []work.Op
+	maker      *work.Maker
+	bare       plan.Plan // scratch of Leanest and Fastest
 	times      timeline
 }
 
@@ -79,9 +80,9 @@ func (e *Evaluator) Clone() *Evaluator {
 
 // forget starts with empty caches of its own.
 func (e *Evaluator) forget() {
-	e.shapes, e.chunks = map[shapeKey]*shape{}, map[chunkKey][]chunk{}
+	e.shapes, e.chunks = map[shapeKey]*shape{}, chunkSet{}
 	e.cuts, e.topologies = map[int]*parts{}, map[topologyKey]*topology{}
-	e.scratch, e.ops, e.times = nil, nil, timeline{}
+	e.scratch, e.maker, e.times = nil, new(work.Maker), timeline{}
 }
 
 // Machine is what the Evaluator prices with.

@@ -53,13 +53,13 @@ type Lean struct {
 // its states only: each part as small as any of them makes it, activations only
 // the layers' inputs, temporaries left out.
 func (e *Evaluator) Leanest(p *plan.Plan, lean *Lean) unit.Bytes {
-	q := unburdened(p)
-	s, topo := e.shape(&q), e.topology(&q)
+	q := e.unburdened(p)
+	s, topo := e.shape(q), e.topology(q)
 	l := layout{shape: s, topo: topo, chunks: e.chunksOf(s, topo.parts)}
 	q.ZeRO, q.OffloadOptim = lean.ZeRO, lean.Offload
 	var most unit.Bytes
 	for k := range topo.ranks {
-		t := rankMemory(&q, &l, &topo.ranks[k], func(c *chunk) unit.Bytes { return c.inputs })
+		t := rankMemory(q, &l, &topo.ranks[k], func(c *chunk) unit.Bytes { return c.inputs })
 		t[mem.Working], t[mem.Gathered] = 0, 0
 		most = max(most, t.Total())
 	}
@@ -68,8 +68,9 @@ func (e *Evaluator) Leanest(p *plan.Plan, lean *Lean) unit.Bytes {
 
 // unburdened is p with nothing recomputed, sharded or moved to the host and
 // every overlap on.
-func unburdened(p *plan.Plan) plan.Plan {
-	q := *p
+func (e *Evaluator) unburdened(p *plan.Plan) *plan.Plan {
+	q := &e.bare
+	*q = *p
 	q.Recompute, q.ZeRO, q.OffloadOptim, q.ShardGroup = plan.ReNone, 0, false, 0
 	q.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
 	return q
@@ -79,9 +80,9 @@ func unburdened(p *plan.Plan) plan.Plan {
 // states only: nothing recomputed, nothing sharded, all collectives of data
 // parallelism free.
 func (e *Evaluator) Fastest(p *plan.Plan) unit.Seconds {
-	q := unburdened(p)
-	l := e.prepare(&q)
-	spec := e.spec(&q, &l)
-	c := e.ceilings(&q, &l, &closing{})
+	q := e.unburdened(p)
+	l := e.prepare(q)
+	spec := e.spec(q, &l)
+	c := e.ceilings(q, &l, &closing{})
 	return max(sched.LowerBound(&spec), c.Max())
 }

@@ -240,19 +240,18 @@ func (e *Evaluator) priceAll(p *plan.Plan) *shape {
 	m, seq := e.job.Model, int64(e.job.Seq)
 	s := &shape{class: make([]layerCost, len(e.classes))}
 	for i := range e.classes {
-		l := work.BuildLayerIn(e.ops, m, &e.classes[i], p, seq)
-		e.ops = l.Ops
+		l := e.maker.Layer(m, &e.classes[i], p, seq)
 		s.class[i] = e.price(p, &l)
 		if x := l.Params; x.Dense+x.Expert > s.widest.Dense+s.widest.Expert {
 			s.widest = x
 		}
 	}
-	l := work.BuildEmbedding(m, p, seq)
+	l := e.maker.Embedding(m, p, seq)
 	s.embed = e.price(p, &l)
-	l = work.BuildHead(m, p, seq)
+	l = e.maker.Head(m, p, seq)
 	s.head = e.price(p, &l)
 	for i := range min(e.job.MTP, len(m.MTP)) {
-		l = work.BuildMTP(m, &m.MTP[i], p, seq)
+		l = e.maker.MTP(m, &m.MTP[i], p, seq)
 		s.mtp = append(s.mtp, e.price(p, &l))
 	}
 	s.boundary = boundary(e.job, p)

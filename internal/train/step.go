@@ -10,6 +10,7 @@ import (
 // timeline is the scratch of one plan's pipeline: seconds per chunk.
 type timeline struct {
 	f, b, w, comm []unit.Seconds
+	kinds         [][directions]unit.Seconds
 }
 
 func (t *timeline) resize(n int) {
@@ -19,12 +20,17 @@ func (t *timeline) resize(n int) {
 	t.f, t.b, t.w, t.comm = t.f[:n], t.b[:n], t.w[:n], t.comm[:max(n-1, 0)]
 }
 
-// fill writes every chunk's pass lengths, by kind.
+// fill writes every chunk's pass lengths, computed once per kind.
 func (t *timeline) fill(l *layout, hop unit.Seconds, length func(*passCost) unit.Seconds) {
 	t.resize(len(l.topo.of))
-	for i, k := range l.topo.of {
+	t.kinds = t.kinds[:0]
+	for k := range l.chunks {
 		c := &l.chunks[k].pass
-		t.f[i], t.b[i], t.w[i] = length(&c[forward]), length(&c[backward]), length(&c[weight])
+		t.kinds = append(t.kinds, [directions]unit.Seconds{length(&c[forward]), length(&c[backward]), length(&c[weight])})
+	}
+	for i, k := range l.topo.of {
+		c := &t.kinds[k]
+		t.f[i], t.b[i], t.w[i] = c[forward], c[backward], c[weight]
 		if i > 0 {
 			t.comm[i-1] = hop
 		}

@@ -15,7 +15,12 @@ const (
 // BuildEmbedding is the lookup before the first layer: a gather forward and a
 // scatter-add of FP32 gradients backward. Its rows are split over the vocabulary.
 func BuildEmbedding(m *model.Model, p *plan.Plan, seq int64) Layer {
-	b := newBuilder(m, p, seq)
+	return new(Maker).Embedding(m, p, seq)
+}
+
+// Embedding is BuildEmbedding with k's memory.
+func (k *Maker) Embedding(m *model.Model, p *plan.Plan, seq int64) Layer {
+	b := k.builder(m, p, seq)
 	n := b.rows * m.Hidden
 	b.pass("lookup", partEmbedding, Forward, 2*n*bf16)
 	if p.Tuning == plan.FullTraining {
@@ -32,7 +37,7 @@ func BuildEmbedding(m *model.Model, p *plan.Plan, seq int64) Layer {
 		b.postNorm("embedding norm", partEmbedding) // the first layer keeps its output
 		b.whole(m.Norm.Params(m.Hidden))
 	}
-	return b.lay
+	return k.done(&b)
 }
 
 // vocabShare is one rank's part of a vocabulary matrix, the vocabulary rounded
@@ -58,7 +63,12 @@ func (b *builder) whole(n int64) {
 // tied head holds its own copy of the matrix only when the pipeline separates it
 // from the embedding.
 func BuildHead(m *model.Model, p *plan.Plan, seq int64) Layer {
-	b := newBuilder(m, p, seq)
+	return new(Maker).Head(m, p, seq)
+}
+
+// Head is BuildHead with k's memory.
+func (k *Maker) Head(m *model.Model, p *plan.Plan, seq int64) Layer {
+	b := k.builder(m, p, seq)
 	b.norm("final norm", partHead)
 	b.head(partHead)
 	n := m.Norm.Params(m.Hidden)
@@ -69,7 +79,7 @@ func BuildHead(m *model.Model, p *plan.Plan, seq int64) Layer {
 		n += vocabRows(m, p)
 	}
 	b.whole(n)
-	return b.lay
+	return k.done(&b)
 }
 
 // head is the product with the vocabulary and its loss: 16-bit logits become
@@ -88,7 +98,12 @@ func (b *builder) head(part string) {
 // projection, a layer and the shared head once more (arXiv:2412.19437 section 2.2).
 // Full recomputation repeats projection and layer, not the head.
 func BuildMTP(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
-	b := newBuilder(m, p, seq)
+	return new(Maker).MTP(m, l, p, seq)
+}
+
+// MTP is BuildMTP with k's memory.
+func (k *Maker) MTP(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
+	b := k.builder(m, p, seq)
 	b.norm("embedding norm", partMTP)
 	b.norm("hidden norm", partMTP)
 	b.linear(product{name: "projection", part: partMTP, rows: b.own, in: 2 * m.Hidden, out: m.Hidden, format: p.Precision.GEMM, fused: true, bare: true})
@@ -100,5 +115,5 @@ func BuildMTP(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
 	if l == &m.MTP[0] && p.EndsApart() {
 		b.whole(vocabShare(m, p)) // the embedding, for all modules of this rank
 	}
-	return b.lay
+	return k.done(&b)
 }

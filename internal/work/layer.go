@@ -44,6 +44,7 @@ type builder struct {
 	rows int64 // tokens on this rank outside tensor-parallel regions' gather: micro-batch x seq / cp
 	own  int64 // rows / tp with sequence parallelism, otherwise rows
 	lay  Layer
+	made *Maker
 }
 
 const bf16 = 2 // bytes of a 16-bit element
@@ -52,17 +53,7 @@ const bf16 = 2 // bytes of a 16-bit element
 // tokens. Only tp, cp, ep, etp, sp, micro-batch, recomputation, precision,
 // tuning and the attention kernel matter; pp, dp and the schedule do not.
 func BuildLayer(m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
-	return BuildLayerIn(nil, m, l, p, seq)
-}
-
-// BuildLayerIn is BuildLayer with the operations written over ops, for callers
-// that build many layers and keep none.
-func BuildLayerIn(ops []Op, m *model.Model, l *model.Layer, p *plan.Plan, seq int64) Layer {
-	b := newBuilder(m, p, seq)
-	b.lay.Ops = ops[:0]
-	b.block(l)
-	b.finish()
-	return b.lay
+	return new(Maker).Layer(m, l, p, seq)
 }
 
 // block is one transformer block with its parameters. Sandwich norms follow each
@@ -79,11 +70,11 @@ func (b *builder) block(l *model.Layer) {
 	if l.Norms >= 4 {
 		b.postNorm("ffn output norm", partName(&l.FFN))
 	}
-	b.params(b.m.Weights(l))
+	b.params(b.made.weightsOf(b.m, l))
 }
 
-func newBuilder(m *model.Model, p *plan.Plan, seq int64) *builder {
-	b := &builder{m: m, p: p, seq: seq}
+func (k *Maker) builder(m *model.Model, p *plan.Plan, seq int64) builder {
+	b := builder{m: m, p: p, seq: seq, made: k, lay: Layer{Ops: k.ops[:0]}}
 	b.rows = int64(p.MicroBatch) * seq / int64(p.CP)
 	b.own = b.rows
 	if p.SP {
@@ -99,7 +90,7 @@ func (b *builder) finish() {
 	if b.p.Recompute&plan.ReFull == 0 {
 		return
 	}
-	ops := l.Ops[:0:0]
+	ops := b.made.spare[:0]
 	for _, op := range l.Ops {
 		if op.Phase == Recompute {
 			continue
@@ -110,7 +101,7 @@ func (b *builder) finish() {
 			ops = append(ops, op)
 		}
 	}
-	l.Ops = ops
+	b.made.spare, l.Ops = l.Ops, ops
 	l.Dropped += l.Saved - l.Input
 	l.Saved = l.Input
 }
