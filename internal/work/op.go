@@ -55,7 +55,19 @@ type Op struct {
 	Backward bool
 	HeadDim  int64 // attention: d_qk
 	SeqQ     int64 // attention: query tokens of one sequence on this rank
-	Comm     Comm  // Collective only
+	// Attention of a serving step, all zero in training. Groups is then query heads
+	// on this rank x Sequences. Decode marks few query tokens per sequence (one, or
+	// one and its drafts) whose keys are split among the SMs; absorbed MLA is a decode
+	// of one key head with HeadDim = latent + rope.
+	Decode    bool
+	Sequences int64
+	KVHeads   int64       // key heads on this rank
+	SeqKV     float64     // keys that one sequence holds after this step (a window cut off), mean
+	KV        unit.Format // of the cache's elements; Bytes counts it already
+	// Grouped in a serving step: Rows of all groups together and the expected number
+	// of groups Touched by at least one row; 0 = M rows in each group.
+	Rows, Touched float64
+	Comm          Comm // Collective only
 	Count    int64 // launches; >= 1
 }
 
@@ -108,4 +120,9 @@ type Comm struct {
 	TopK, TopGroups, Groups int64
 	// Dispatch: routed experts of the layer, on Size ranks; 0 = not given.
 	Experts int64
+	// OneShot: an AllReduce may also take a serving engine's own peer-to-peer kernels
+	// (one pass or two), which have a fraction of the library's latency.
+	OneShot bool
+	// Dispatch: the low-latency kernels of decode steps; Combine the way back.
+	LowLatency, Combine bool
 }
