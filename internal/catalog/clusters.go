@@ -32,7 +32,8 @@ func Cluster(spec string) (*hw.Cluster, error) {
 }
 
 // clusterSpec reads NAMExN. Names may hold an x themselves (mi300xx8), so the
-// last one separates, unless the whole is a GPU's name.
+// last one separates, unless the whole is a GPU's name; an x that ends the name
+// may serve as the separator too (mi300x8).
 func clusterSpec(spec string) (*hw.Cluster, error) {
 	word := strings.ToLower(strings.TrimSpace(spec))
 	if _, err := Device(word); err == nil {
@@ -44,7 +45,10 @@ func clusterSpec(spec string) (*hw.Cluster, error) {
 	}
 	device, err := Device(word[:cut])
 	if err != nil {
-		return nil, fmt.Errorf("cluster %s: %w", quote(spec), err)
+		var own error // mi300x64 is 64 mi300x: the x of the name serves both
+		if device, own = Device(word[:cut+1]); own != nil {
+			return nil, fmt.Errorf("cluster %s: %w", quote(spec), err)
+		}
 	}
 	n, err := strconv.ParseInt(word[cut+1:], 10, 64)
 	if err != nil || n < 1 || n > MaxGPUs {

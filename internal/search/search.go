@@ -71,7 +71,7 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 	if o.Workers == 0 {
 		o.Workers = runtime.GOMAXPROCS(0)
 	}
-	pl := &pool{top: o.Top}
+	pl := &pool{top: spare * o.Top}
 	pl.threshold.Store(math.Float64bits(math.Inf(1)))
 	jobs := s.outers(e.Job().GPUs)
 	if len(jobs) == 0 {
@@ -96,7 +96,7 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 		})
 	}
 	wg.Wait()
-	out, err := pl.finish(ctx, e)
+	out, err := pl.finish(ctx, e, o.Top)
 	if err == nil && len(out.Plans) == 0 && out.Count.TooLarge > 0 && ctx.Err() == nil {
 		err = out.nearest(e, s, jobs)
 	}
@@ -269,10 +269,11 @@ func (o *Outcome) Illegal(j *plan.Job, f *plan.Fixed) error {
 }
 
 // finish evaluates the kept plans in full.
-func (pl *pool) finish(ctx context.Context, e *train.Evaluator) (*Outcome, error) {
+func (pl *pool) finish(ctx context.Context, e *train.Evaluator, top int) (*Outcome, error) {
 	out := &pl.outcome
 	out.Partial = ctx.Err() != nil
-	for i := range pl.best {
+	preferSimple(pl.best)
+	for i := range min(top, len(pl.best)) {
 		r, err := e.Evaluate(&pl.best[i].plan)
 		if err != nil {
 			return nil, err
