@@ -55,11 +55,6 @@ type Op struct {
 	Backward bool
 	HeadDim  int64 // attention: d_qk
 	SeqQ     int64 // attention: query tokens of one sequence on this rank
-	// Cached is the mean KV tokens of one sequence where attention reads a cache
-	// (decode); 0 = a prompt on itself. Groups is then KV heads x sequences and SeqQ
-	// the query rows that share one KV head: its query heads x tokens. MLA in its
-	// absorbed form has one KV head of HeadDim 576.
-	Cached int64
 	// Attention of a serving step, all zero in training. Groups is then query heads
 	// on this rank x Sequences. Decode marks few query tokens per sequence (one, or
 	// one and its drafts) whose keys are split among the SMs; absorbed MLA is a decode
@@ -72,8 +67,8 @@ type Op struct {
 	// Grouped in a serving step: Rows of all groups together and the expected number
 	// of groups Touched by at least one row; 0 = M rows in each group.
 	Rows, Touched float64
-	Comm          Comm // Collective only
-	Count    int64 // launches; >= 1
+	Comm          Comm  // Collective only
+	Count         int64 // launches; >= 1
 }
 
 // CommKind is a collective's pattern.
