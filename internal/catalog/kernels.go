@@ -60,6 +60,9 @@ type kernelsFile struct {
 	Links     *linksFile             `json:"links,omitempty"`
 	Sustained *sustainedFile         `json:"sustained,omitempty"`
 	Overheads []overheadFile         `json:"engine_overheads,omitempty"`
+	Engines   []engineFile           `json:"engines,omitempty"`
+	Exchange  *exchangeFile          `json:"expert_exchange,omitempty"`
+	Low       *exchangeFile          `json:"expert_exchange_low_latency,omitempty"`
 	Fits      []fitFile              `json:"fits"`
 }
 
@@ -140,8 +143,7 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: gemm: unknown format %q", file, name)
 		}
-		k.GEMM[format] = hw.GEMM{Share: g.Share, Fill: g.Fill, Edge: g.Edge, Quant: g.Quant, Overlap: g.Overlap,
-			Memory: g.Memory, Launch: scaled(g.Launch, -6), Grouped: g.Grouped}
+		k.GEMM[format] = g.constants()
 	}
 	k.Attention, k.MLA = f.Attention.constants(), f.MLA.constants()
 	if l := f.Links; l != nil {
@@ -157,6 +159,14 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 		k.Overheads = append(k.Overheads, hw.Overhead{Engine: o.Engine, What: o.What, Fixed: scaled(o.Fixed, -6),
 			PerRow: scaled(o.PerRow, -9), PerElement: scaled(o.PerElement, -12), Passes: o.Passes, Host: scaled(o.Host, -6)})
 	}
+	for i := range f.Engines {
+		e, err := f.Engines[i].engine()
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", file, err)
+		}
+		k.Engines = append(k.Engines, e)
+	}
+	k.Exchange, k.LowLatency = f.Exchange.constants(), f.Low.constants()
 	for _, t := range f.Fits {
 		k.Fits = append(k.Fits, hw.Fit(t))
 	}
@@ -164,6 +174,11 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	return k, nil
+}
+
+func (g productFile) constants() hw.GEMM {
+	return hw.GEMM{Share: g.Share, Fill: g.Fill, Edge: g.Edge, Quant: g.Quant, Overlap: g.Overlap,
+		Memory: g.Memory, Launch: scaled(g.Launch, -6), Grouped: g.Grouped}
 }
 
 func (a *coreFile) constants() hw.Attention {

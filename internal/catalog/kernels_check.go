@@ -31,7 +31,36 @@ func checkKernels(k *hw.Kernels) error {
 		c.share("sustained "+d.Device, d.Share)
 	}
 	c.least("links", float64(l.Start), float64(l.Hop), float64(l.Pair), float64(l.Chunk), float64(l.Switch))
+	for i := range k.Engines {
+		c.engine(&k.Engines[i])
+	}
+	for _, x := range [...]*hw.Exchange{&k.Exchange, &k.LowLatency} {
+		for i := range x.Start {
+			c.least("expert exchange", float64(x.Start[i]))
+			c.share("expert exchange", x.Share[i], x.PerSM[i])
+		}
+	}
 	return c.err
+}
+
+func (c *rangeCheck) engine(e *hw.Engine) {
+	for _, a := range [...]*hw.Attention{&e.Context, &e.Context8, &e.MLA} {
+		c.share(e.Name+" context", append(a.Share[:], a.Tail)...)
+		c.least(e.Name+" context", a.Fill, a.Stream, float64(a.Launch))
+	}
+	for _, d := range [...]*hw.Decode{&e.Decode, &e.Latent} {
+		c.share(e.Name+" decode", d.Share, d.Memory, d.Cache8, d.Overlap)
+		c.least(e.Name+" decode", d.Pad, d.Reach, d.Split, float64(d.Item), float64(d.Join), float64(d.Launch), float64(d.Near), d.NearRate)
+	}
+	for i := range e.MoE {
+		x := &e.MoE[i]
+		c.share(e.Name+" moe "+x.Kernel, x.Share, x.Quant, x.Overlap, x.Memory, x.Grouped)
+		c.least(e.Name+" moe "+x.Kernel, x.Fill, x.Edge, float64(x.Launch), x.Passes, float64(x.Expert))
+	}
+	o := &e.AllReduce
+	c.share(e.Name+" all-reduce", o.Share)
+	c.least(e.Name+" all-reduce", float64(o.Start), float64(o.Rank), float64(o.Pass), float64(o.Most), float64(o.Eager))
+	c.least(e.Name, float64(e.ModuleContext), float64(e.ModuleDecode))
 }
 
 // rangeCheck keeps the first complaint.

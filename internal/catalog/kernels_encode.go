@@ -14,8 +14,7 @@ func EncodeKernels(k *hw.Kernels) ([]byte, error) {
 	f := kernelsFile{Arch: k.Arch, Devices: k.Devices, GEMM: map[string]productFile{}, Attention: coreOf(&k.Attention), MLA: coreOf(&k.MLA)}
 	for format := range unit.NumFormats {
 		if g := &k.GEMM[format]; g.Known() {
-			f.GEMM[format.String()] = productFile{Share: digits(g.Share), Fill: digits(g.Fill), Edge: digits(g.Edge), Quant: digits(g.Quant),
-				Overlap: digits(g.Overlap), Memory: digits(g.Memory), Launch: in(g.Launch, 6), Grouped: digits(g.Grouped)}
+			f.GEMM[format.String()] = productOf(g)
 		}
 	}
 	if l := &k.Links; l.Fitted() {
@@ -31,11 +30,20 @@ func EncodeKernels(k *hw.Kernels) ([]byte, error) {
 	for _, o := range k.Overheads {
 		f.Overheads = append(f.Overheads, overheadFile{o.Engine, o.What, in(o.Fixed, 6), in(o.PerRow, 9), in(o.PerElement, 12), digits(o.Passes), in(o.Host, 6)})
 	}
+	for i := range k.Engines {
+		f.Engines = append(f.Engines, engineOf(&k.Engines[i]))
+	}
+	f.Exchange, f.Low = exchangeOf(&k.Exchange), exchangeOf(&k.LowLatency)
 	for _, t := range k.Fits {
 		f.Fits = append(f.Fits, fitFile(t))
 	}
 	data, err := json.MarshalIndent(f, "", "  ")
 	return append(data, '\n'), err
+}
+
+func productOf(g *hw.GEMM) productFile {
+	return productFile{Share: digits(g.Share), Fill: digits(g.Fill), Edge: digits(g.Edge), Quant: digits(g.Quant),
+		Overlap: digits(g.Overlap), Memory: digits(g.Memory), Launch: in(g.Launch, 6), Grouped: digits(g.Grouped)}
 }
 
 func coreOf(a *hw.Attention) *coreFile {

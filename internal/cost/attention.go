@@ -23,10 +23,10 @@ type attentionRates struct {
 //	longest = 4 d 128 (2 keys + fill)                the last tile of a causal head
 //	time    = max(total/SMs + tail longest, longest) / (rate of one SM)
 func (m *Machine) attention(op *work.Op) Price {
-	a := &m.att
-	if op.HeadDim == hw.MLADim {
-		a = &m.mla
+	if op.Decode {
+		return m.decode(op)
 	}
+	a := m.core(op)
 	best, rate := m.attFwd, a.forward[headDim(op.HeadDim)]
 	if op.Backward {
 		best, rate = m.attBwd, rate*a.backward
@@ -38,7 +38,11 @@ func (m *Machine) attention(op *work.Op) Price {
 		perKey := 4 * float64(op.HeadDim)
 		keys := f / (perKey * rows)
 		total := (1 + a.Fill/keys) * compute
-		longest := over(perKey*queryTile*(2*keys+a.Fill), rate/m.sms)
+		last := 2 * keys
+		if op.SeqKV > 0 {
+			last = op.SeqKV
+		}
+		longest := over(perKey*min(queryTile, float64(op.SeqQ))*(last+a.Fill), rate/m.sms)
 		if m.sms == 1 {
 			longest = 0 // no SM count published: no tail
 		}
@@ -49,6 +53,22 @@ func (m *Machine) attention(op *work.Op) Price {
 	}
 	bytes := float64(op.Bytes)
 	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, float64(a.Launch))
+}
+
+// core is the constants of a core that is not a decode.
+func (m *Machine) core(op *work.Op) *attentionRates {
+	serving := m.options.Engine != ""
+	switch {
+	case op.HeadDim == hw.MLADim && op.KVHeads*max(op.Sequences, 1) == op.Groups && serving:
+		return &m.serving.latent
+	case serving && op.Format.Bits() == 8:
+		return &m.serving.context8
+	case serving:
+		return &m.serving.context
+	case op.HeadDim == hw.MLADim:
+		return &m.mla
+	}
+	return &m.att
 }
 
 // headDim is the index of the smallest tabled dimension that holds d.

@@ -19,7 +19,7 @@ type Transfer struct {
 }
 
 // maxAlternatives bounds the algorithms of one collective.
-const maxAlternatives = 4
+const maxAlternatives = 6
 
 type alternatives struct {
 	list [maxAlternatives]Transfer
@@ -73,6 +73,7 @@ func (m *Machine) consider(c *work.Comm, a *alternatives) {
 	case work.AllReduce:
 		m.rings(p, float64(c.Bytes), 2, a)
 		m.inSwitch(p, float64(c.Bytes), a)
+		m.oneShot(p, c, a)
 	case work.AllToAll:
 		m.allToAll(p, float64(c.Bytes), a)
 	case work.SendRecv:

@@ -28,6 +28,10 @@ const (
 func (m *Machine) dispatch(p placement, c *work.Comm, a *alternatives) {
 	b := float64(c.Bytes)
 	g, nodes := float64(p.inNode), float64(p.nodes)
+	if m.options.Engine != "" && (c.LowLatency || p.nodes == 1) {
+		m.exchange(p, c, a)
+		return
+	}
 	a.add(m.transfer(legs{
 		name: "dispatch", latency: m.exchangeLatency(p), uplink: !m.rails,
 		scaleUp:     b * distinctGPUs(p, c) * (g - 1) / g,

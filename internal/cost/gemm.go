@@ -45,25 +45,28 @@ func shape(k *hw.Kernels, f unit.Format) hw.GEMM {
 // more than the device itself achieved. Constants without a share, and devices
 // without constants, keep the achieved rate.
 func (m *Machine) resolveGEMM(f unit.Format, g hw.GEMM) {
-	d := m.cluster.Device
+	m.gemm[f] = m.gemmRates(g, m.matrix[f], m.peakMatrix[f])
+}
+
+func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 	r := gemmRates{GEMM: g, memory: m.hbm}
 	best := 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n)
 	for i, t := range tiles {
 		r.edge[i] = (1 + g.Edge*(1/t.m+1/t.n)) / best
 	}
-	if p := d.Peak.HBM; g.Memory > 0 && p.Known() && !m.options.UsePeak {
-		r.memory = min(r.memory, p.Value*g.Memory)
+	if g.Memory > 0 && m.peakHBM > 0 && !m.options.UsePeak {
+		r.memory = min(r.memory, m.peakHBM*g.Memory)
 	}
-	r.perSM = m.matrix[f] / m.sms
-	if m.matrix[f] > 0 && !m.options.UsePeak {
+	r.perSM = achieved / m.sms
+	if achieved > 0 && !m.options.UsePeak {
 		// What the device achieved, a product of shape has reached, not the endless one.
-		rate := m.matrix[f] / m.reached(&r)
-		if p := d.Peak.Matrix[f]; g.Share > 0 && p.Known() {
-			rate = min(rate, p.Value*g.Share)
+		rate := achieved / m.reached(&r)
+		if g.Share > 0 && peak > 0 {
+			rate = min(rate, peak*g.Share)
 		}
 		r.perSM = rate / m.sms
 	}
-	m.gemm[f] = r
+	return r
 }
 
 // reference is the size of a square product that stands for the large ones which
@@ -79,6 +82,11 @@ func (m *Machine) reached(r *gemmRates) float64 {
 
 // product prices Groups products of M x N x K.
 func (m *Machine) product(op *work.Op) Price {
+	if m.options.Engine != "" && op.Kind == work.Grouped {
+		if p, ok := m.experts(op); ok {
+			return p
+		}
+	}
 	r := &m.gemm[op.Format]
 	groups := float64(max(op.Groups, 1))
 	compute := m.tiled(r, float64(op.M), float64(op.N), float64(op.K), groups)
@@ -86,7 +94,11 @@ func (m *Machine) product(op *work.Op) Price {
 		compute /= r.Grouped
 	}
 	memory := over(float64(op.Bytes), r.memory)
-	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
+	p := m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
+	if m.options.Engine != "" && op.Kind == work.GEMM {
+		p = m.around(p, op)
+	}
+	return p
 }
 
 // tiled is the time of the multiplications alone, seconds, with the best tile:

@@ -18,6 +18,12 @@ type Options struct {
 	Attention float64
 	// ExpertWait replaces the default, see Machine.ExpertWait; 0 = keep it.
 	ExpertWait unit.Seconds
+	// Engine names the serving engine whose kernels and overheads are priced; empty
+	// prices training's.
+	Engine string
+	// Eager launches from the host, so that its pace bounds small operations; else a
+	// CUDA graph does.
+	Eager bool
 }
 
 // Resource is a ceiling that can bind an operation.
@@ -58,7 +64,12 @@ type Machine struct {
 	sms      float64
 	gemm     [unit.NumFormats]gemmRates
 	att, mla attentionRates
-	links    hw.Links
+	serving  serving
+
+	// Datasheet figures that the engines' shares refer to; 0 = not published.
+	peakHalf, peakHBM, peakScaleUp float64
+	peakMatrix                     [unit.NumFormats]float64
+	links                          hw.Links
 
 	pessimism   float64 // share of the estimate's rates behind Upper
 	assumptions []string

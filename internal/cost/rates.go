@@ -181,9 +181,14 @@ func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 		m.pessimism = doubt
 	}
 	m.sms = max(float64(d.SMs), 1)
+	m.peakHalf, m.peakHBM, m.peakScaleUp = d.Peak.Matrix[unit.BF16].Value, d.Peak.HBM.Value, d.Peak.ScaleUp.Value
+	for f := range unit.NumFormats {
+		m.peakMatrix[f] = d.Peak.Matrix[f].Value
+	}
 	for f := range unit.NumFormats {
 		m.resolveGEMM(f, shape(k, f))
 	}
 	m.resolveAttention(d, k)
+	m.resolveEngine(d, k)
 	return k
 }

@@ -16,7 +16,10 @@ type Kernels struct {
 	Links     Links
 	Sustained Sustained
 	Overheads []Overhead // what engines add around the kernels
-	Fits      []Fit      // where the constants come from
+	Engines   []Engine   // kernels of their own; the first stands in for an unknown engine
+	// Expert exchange in one domain, normal kernels and those of decode steps.
+	Exchange, LowLatency Exchange
+	Fits                 []Fit // where the constants come from
 }
 
 // GEMM shapes one format's matrix products. A kernel computes tiles of its output

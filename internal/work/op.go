@@ -67,8 +67,14 @@ type Op struct {
 	// Grouped in a serving step: Rows of all groups together and the expected number
 	// of groups Touched by at least one row; 0 = M rows in each group.
 	Rows, Touched float64
-	Comm          Comm  // Collective only
-	Count         int64 // launches; >= 1
+	// Stored is the weights' format where the kernel widens them on the way to the
+	// product's (weight-only quantisation); FP32, the zero value, = Format. Bytes
+	// counts it already.
+	Stored unit.Format
+	Kernel string // which of an engine's kernels runs, as its tables name it; empty = the usual one
+	Warm   bool   // the operands may still lie in the L2: kernels timed in a loop, no step of a model
+	Comm   Comm   // Collective only
+	Count  int64  // launches; >= 1
 }
 
 // CommKind is a collective's pattern.
@@ -123,6 +129,8 @@ type Comm struct {
 	// OneShot: an AllReduce may also take a serving engine's own peer-to-peer kernels
 	// (one pass or two), which have a fraction of the library's latency.
 	OneShot bool
+	Eager   bool // launched by the host, not from a CUDA graph
 	// Dispatch: the low-latency kernels of decode steps; Combine the way back.
 	LowLatency, Combine bool
+	SMs                 int64 // Dispatch: multiprocessors its normal kernels take; 0 = the usual 20
 }

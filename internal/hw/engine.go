@@ -1,0 +1,77 @@
+package hw
+
+import "github.com/ridgeline/ridgeline/internal/unit"
+
+// Engine holds the kernels that a serving engine brings along on one generation.
+// A block of zeros means that nothing was fitted; another engine's stands in.
+type Engine struct {
+	Name      string // vllm, sglang, trtllm
+	Context   Attention
+	Context8  Attention // query, key and value in 8 bit; shares are of the FP8 peak
+	MLA       Attention // of a prompt: latent attention expanded to heads
+	Decode    Decode
+	Latent    Decode // absorbed latent attention: one key head of latent + rope
+	MoE       []MoE
+	AllReduce OneShot
+	// Module is what a step spends on a latent-attention block beside its products
+	// and its core: norms, rotary embedding, copies, gaps; per module.
+	ModuleContext, ModuleDecode unit.Seconds
+}
+
+// Decode shapes the core of attention for few query tokens per sequence. Work
+// items, one per sequence and key head, walk over their keys; where they are fewer
+// than the SMs, the keys are split and the parts joined.
+type Decode struct {
+	Share   float64      // of the BF16 peak, on padded query rows
+	Pad     float64      // rows that a product computes besides the query heads of a key head
+	Memory  float64      // of the HBM peak, streaming the cache
+	Cache8  float64      // share of that rate where the cache has 8 bit and is converted
+	Reach   float64      // how many SMs' part of the HBM rate one SM can draw
+	Split   float64      // keys: parts are not shorter
+	Item    unit.Seconds // start and end of a work item
+	Join    unit.Seconds // joining the parts of split keys
+	Overlap float64      // 0..1, how much of the smaller of compute and memory time is not hidden
+	Launch  unit.Seconds
+	// A kernel run over and over finds a cache below Near bytes in the L2, NearRate
+	// times as fast; serving steps do not, see work.Op.Warm.
+	Near     unit.Bytes
+	NearRate float64
+}
+
+// Known tells whether the block holds constants.
+func (d *Decode) Known() bool { return d.Launch > 0 }
+
+// MoE shapes the fused routed experts of one weight format: two grouped products
+// and, in Passes, what lies around them.
+type MoE struct {
+	Kernel string       // as the tables name it; the first entry of a format is the engine's usual one
+	Format unit.Format  // of the weights
+	GEMM                // Launch per product; Grouped unused
+	Passes float64      // passes over the 16-bit activations and results of each product
+	Expert unit.Seconds // each touched expert, per product
+}
+
+// OneShot shapes an engine's own all-reduce kernels over peer-to-peer memory. One
+// pass reads the others' whole tensors; two passes read a share of each and gather.
+type OneShot struct {
+	Start unit.Seconds // one pass of two ranks, small message, in a CUDA graph
+	Rank  unit.Seconds // each further rank
+	Pass  unit.Seconds // the second pass
+	Share float64      // of the scale-up link's datasheet rate
+	Most  unit.Bytes   // larger tensors take the library
+	Eager unit.Seconds // least time of a call outside a CUDA graph
+}
+
+// Known tells whether the block holds constants.
+func (o *OneShot) Known() bool { return o.Start > 0 }
+
+// Exchange shapes the expert all-to-all of one scale-up domain (DeepEP's kernels);
+// index 0 is the dispatch, 1 the way back.
+type Exchange struct {
+	Start [2]unit.Seconds // small message
+	Share [2]float64      // of the scale-up link's datasheet rate
+	PerSM [2]float64      // of the same, by one multiprocessor; 0 = they do not bind
+}
+
+// Known tells whether the block holds constants.
+func (x *Exchange) Known() bool { return x.Start[0] > 0 }
