@@ -23,6 +23,8 @@ type layer struct{ name, imports, why string }
 // rates and seconds of machines start there.
 var layers = []layer{
 	{"unit", "", "quantities mean the same everywhere"},
+	{"des", "", "time and order of events, whatever they mean"},
+	{"workload", "unit", "what is asked and what became of it, whoever serves: simulator and client share it"},
 	{"sched", "unit", "a schedule is passes and times, whatever the model"},
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
 	{"hw", "unit", "machines, whatever runs on them"},

@@ -1,0 +1,101 @@
+package workload
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"os"
+	"time"
+)
+
+// Open reads a trace from a file, see Read.
+func Open(path string) (*Workload, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return Read(f, path)
+}
+
+// Read reads a trace, gzip-compressed or not, in one of the formats
+//
+//   - CSV with the columns TIMESTAMP, ContextTokens, GeneratedTokens: the Azure
+//     LLM inference trace of 2023;
+//   - JSON lines with timestamp (ms), input_length, output_length and hash_ids
+//     of blocks of 512 tokens: the Mooncake traces;
+//   - JSON lines with request_id, input_toks, output_toks and queued_ts (s): time
+//     stamps of an engine's requests;
+//   - JSON lines that WriteRecords wrote.
+//
+// The first line decides. Columns and keys that are not listed are ignored. Any
+// line that is not understood, or earlier than the one before, is an error that
+// names it, and an empty trace is one too: a trace is read whole or not at all.
+// name is what complaints call the file.
+func Read(r io.Reader, name string) (*Workload, error) {
+	b := bufio.NewReader(r)
+	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(b)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w: give a whole gzip file", name, err)
+		}
+		b = bufio.NewReader(z)
+	}
+	first, err := b.Peek(1)
+	if err == io.EOF {
+		return nil, fmt.Errorf("%s: the trace is empty: give one with at least one request", name)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	t := &trace{name: name}
+	if first[0] == '{' {
+		err = t.readJSON(b)
+	} else {
+		err = t.readCSV(b)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if len(t.w.Requests) == 0 {
+		return nil, fmt.Errorf("%s: the trace holds no request: give one with at least one", name)
+	}
+	t.w.Name = name
+	return &t.w, nil
+}
+
+// trace is a trace that is being read.
+type trace struct {
+	name string
+	w    Workload
+}
+
+// fail is the error of a line, counted from 1.
+func (t *trace) fail(line int, format string, args ...any) error {
+	return fmt.Errorf("%s, line %d: %s", t.name, line, fmt.Sprintf(format, args...))
+}
+
+// maxSpan bounds a trace's time stamps: three years, far from what a clock in
+// nanoseconds holds.
+const maxSpan = 3 * 365 * 24 * time.Hour
+
+// add checks one request and keeps it.
+func (t *trace) add(line int, r Request) error {
+	rs := t.w.Requests
+	switch {
+	case r.Input < 1 || r.Input > MaxTokens:
+		return t.fail(line, "%d prompt tokens: must be 1 to %d", r.Input, MaxTokens)
+	case r.Output < 1 || r.Output > MaxTokens:
+		return t.fail(line, "%d tokens to generate: must be 1 to %d", r.Output, MaxTokens)
+	case len(rs) > 0 && r.At < rs[len(rs)-1].At:
+		return t.fail(line, "arrives before the line above: sort the trace by time")
+	case r.At < 0 || r.At > maxSpan:
+		return t.fail(line, "arrives %v after the first request: must be within %v", r.At, maxSpan)
+	case len(rs) == MaxRequests:
+		return t.fail(line, "more than %d requests: cut the trace", MaxRequests)
+	}
+	t.w.Requests = append(rs, r)
+	return nil
+}
