@@ -46,12 +46,14 @@ func (q *linearLoad) add(dst []Op) []Op {
 	read := float64(q.groups)
 	op := Op{Name: q.name, Part: q.part, Kind: GEMM, Phase: Forward, Format: q.product,
 		M: int64(math.Ceil(q.rows / float64(q.groups))), N: q.out, K: q.in, Groups: q.groups, Count: 1}
-	if q.groups > 1 || q.part == partExpert {
-		op.Kind = Grouped
-	}
 	if q.part == partExpert {
+		op.Kind, op.Rows, op.Touched = Grouped, q.rows, q.touched
+		op.Groups = int64(math.Ceil(q.touched))
+		op.M = int64(math.Ceil(q.rows / q.touched))
 		read = q.touched
-		op.Rows, op.Touched = q.rows, q.touched
+	}
+	if q.stored != q.product {
+		op.Stored = q.stored
 	}
 	op.FLOPs = unit.FLOPs(2 * q.rows * float64(q.in*q.out))
 	act := min(q.product.BytesPer(), bf16)

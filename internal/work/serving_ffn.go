@@ -91,7 +91,8 @@ type ExpertLoad struct {
 }
 
 // Expert is the routed experts of the busiest rank: its share of all choices on
-// its own experts, of which only those that a token chose are read.
+// its own experts, of which only those that a token chose are read. Permutation,
+// activation and weighted sum belong to the fused kernels and are priced with them.
 func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 	if !f.MoE() || e.All <= 0 {
 		return dst
@@ -112,12 +113,8 @@ func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 		swap.Kind = ReduceScatter
 		dst = s.comm(dst, "token scatter", partExpert, swap)
 	}
-	act := min(s.ExpertProduct.BytesPer(), bf16)
-	dst = s.pass(dst, "permute", partExpert, rows*float64(h)*(bf16+act))
 	q := linearLoad{name: "up", part: partExpert, rows: rows, in: h, out: width, groups: local, touched: touched, stored: s.Experts, product: s.ExpertProduct}
 	dst = q.add(dst)
-	dst = s.pass(dst, "activation", partExpert, rows*float64((width+inner)*bf16))
 	q.name, q.in, q.out = "down", inner, h
-	dst = q.add(dst)
-	return s.pass(dst, "unpermute and weigh", partExpert, (rows+e.All/float64(ep))*float64(h*bf16))
+	return q.add(dst)
 }

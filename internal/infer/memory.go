@@ -1,0 +1,240 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// Memory is what the fullest GPU of an instance holds.
+type Memory struct {
+	Parts  mem.ServingParts // sum = Budget
+	Device unit.Bytes       // of one GPU
+	Budget unit.Bytes       // what the engine may take of it
+	Stage  int              // pipeline stage of this GPU
+	// PerToken is the cache of one token on this GPU; layers with a window or a state
+	// keep PerSequence whatever the length, once a sequence is longer than Window.
+	PerToken    float64
+	PerSequence unit.Bytes
+}
+
+// MemoryError says that an instance has no room: for its weights, or for the cache
+// of one request.
+type MemoryError struct {
+	What       string // what does not fit, for example weights of deepseek-v3
+	Need, Have unit.Bytes
+	Mend       string
+}
+
+// Error is one line.
+func (e *MemoryError) Error() string {
+	return fmt.Sprintf("%s takes %.1f GiB per GPU of %.1f GiB: %s", e.What, gib(e.Need), gib(e.Have), e.Mend)
+}
+
+func gib(b unit.Bytes) float64 { return float64(b) / (1 << 30) }
+
+// cacheLoad is the cache that one sequence takes on a rank of one stage.
+type cacheLoad struct {
+	perToken float64
+	fixed    unit.Bytes       // states
+	windowed []windowedLayers // layers that keep their last tokens only
+}
+
+type windowedLayers struct {
+	window   int64
+	perToken float64
+}
+
+// bytes is what a sequence of n tokens takes.
+func (c *cacheLoad) bytes(n int64) float64 {
+	b := float64(n)*c.perToken + float64(c.fixed)
+	for _, w := range c.windowed {
+		b += float64(min(n, w.window)) * w.perToken
+	}
+	return b
+}
+
+// cache adds up the layers of a stage. Engines free a windowed layer's blocks once
+// they leave the window, and a chunked layer's with the chunk.
+func (e *Engine) cache(s *stage) cacheLoad {
+	var c cacheLoad
+	dcp := float64(e.setup.Plan.DCP)
+	for k, n := range s.count {
+		a := &e.kinds[k].layer.Attention
+		each := float64(n) * e.ops.CacheBytes(a) / dcp
+		c.fixed += unit.Bytes(n) * e.ops.StateBytes(a)
+		switch {
+		case a.Window > 0:
+			c.windowed = append(c.windowed, windowedLayers{a.Window, each})
+		case a.Chunk > 0:
+			c.windowed = append(c.windowed, windowedLayers{a.Chunk, each})
+		default:
+			c.perToken += each
+		}
+	}
+	return c
+}
+
+// measure fills the memory table of the stage with the least room for sequences of
+// the usual context, and errs where one of them has no room for any.
+func (e *Engine) measure() error {
+	s := &e.setup
+	device := unit.Bytes(s.Cluster.Device.Peak.Memory.Value)
+	if device == 0 {
+		return fmt.Errorf("device %s has no memory size: add it to its catalogue entry", s.Cluster.Device.Name)
+	}
+	budget := unit.Bytes(s.Utilization * float64(device))
+	working := e.working()
+	least := math.Inf(1)
+	for i := range e.stages {
+		r := mem.ServingRank{Working: working, Axes: e.axes(), Eager: s.Eager}
+		for k, n := range e.stages[i].count {
+			r.Stored.Add(e.ops.Stored(e.kinds[k].layer), n)
+		}
+		embedding, head := e.ops.StoredEnds()
+		if i == 0 {
+			r.Ends += embedding
+		}
+		if i == len(e.stages)-1 {
+			r.Ends += head
+			r.Draft = e.draft()
+		}
+		parts := mem.OfServing(&r, budget)
+		c := e.cache(&e.stages[i])
+		room := float64(parts[mem.Cache]) / max(c.bytes(s.Context)/float64(s.Context), 1e-9)
+		if room >= least {
+			continue
+		}
+		least = room
+		fixed := c.fixed
+		for _, w := range c.windowed {
+			fixed += unit.Bytes(float64(w.window) * w.perToken)
+		}
+		e.load = c
+		e.memory = Memory{Parts: parts, Device: device, Budget: budget, Stage: i, PerToken: c.perToken, PerSequence: fixed}
+	}
+	if free := e.memory.Parts[mem.Cache]; free <= 0 {
+		return &MemoryError{What: "everything but the cache of " + s.Model.Name, Need: budget - free, Have: budget,
+			Mend: "use more GPUs per instance, fewer bits per weight or a larger memory share"}
+	}
+	e.copies()
+	return nil
+}
+
+// copies warns where ranks hold the same cache.
+func (e *Engine) copies() {
+	p := &e.setup.Plan
+	a := &e.setup.Model.Layers[0].Attention
+	for i := range e.kinds { // a linear layer has no cache to copy
+		if a = &e.kinds[i].layer.Attention; a.Kind != model.Linear {
+			break
+		}
+	}
+	switch {
+	case a.Kind == model.MLA && p.TP > p.DCP:
+		e.note("MLA latent replicated under TP%d: %d copies of KV", p.TP, p.TP/p.DCP)
+	case a.Kind == model.GQA && int64(p.TP) > a.KVHeads*int64(p.DCP):
+		e.note("KV heads replicated under TP%d: %d copies of KV", p.TP, int64(p.TP)/a.KVHeads/int64(p.DCP))
+	}
+}
+
+// axes counts the communicators with buffers of their own.
+func (e *Engine) axes() int {
+	p, n := &e.setup.Plan, 0
+	for _, d := range []int{p.TP, p.PP, p.DP, p.EP} {
+		if d > 1 {
+			n++
+		}
+	}
+	return n
+}
+
+// working is the activations of the largest step: residual and input, the operands
+// and results of the widest product, and logits in 16 and 32 bit.
+func (e *Engine) working() unit.Bytes {
+	s := &e.setup
+	n := s.MaxBatchTokens
+	widest := 0.0
+	for i := range e.kinds {
+		l := e.kinds[i].layer
+		ops := e.ops.FFN(e.ops.Attention(e.scratch[:0], l, n), l, n)
+		ops = e.ops.Expert(ops, &l.FFN, work.ExpertLoad{All: float64(n * int64(s.Plan.DP))})
+		for k := range ops {
+			rows := max(ops[k].Rows, float64(ops[k].M*ops[k].Groups))
+			widest = max(widest, 2*rows*float64(ops[k].N+ops[k].K))
+		}
+		e.scratch = ops
+	}
+	logits := s.MaxSequences * ceil(s.Model.Vocab, int64(s.Plan.TP)) * (2 + 4)
+	return unit.Bytes(2*2*n*s.Model.Hidden) + unit.Bytes(widest) + unit.Bytes(logits)
+}
+
+// draft is the weights of the MTP modules that draft: a layer and the 2h x h
+// projection each; embedding and head are the model's (arXiv:2412.19437 section 2.2).
+func (e *Engine) draft() unit.Bytes {
+	m := e.setup.Model
+	var n unit.Bytes
+	for i := range min(e.setup.MTP, len(m.MTP)) {
+		w := e.ops.Stored(&m.MTP[i])
+		n += w.Dense + w.Experts + w.Absorbed + e.ops.Weights.Size(2*m.Hidden*m.Hidden)
+	}
+	return n
+}
+
+// Memory is the table of the fullest GPU.
+func (e *Engine) Memory() Memory { return e.memory }
+
+// KVTokens is how many tokens the caches of an instance hold together, all
+// replicas, in sequences of the usual context (Setup.Context): layers with windows
+// or states keep a fixed part per sequence, so shorter ones hold fewer tokens.
+func (e *Engine) KVTokens() int64 {
+	per := e.load.bytes(e.setup.Context) / float64(e.setup.Context)
+	if per <= 0 {
+		return math.MaxInt64 / 2
+	}
+	return int64(float64(e.memory.Parts[mem.Cache])/per) * int64(e.setup.Plan.DP)
+}
+
+// MaxConcurrency is how many sequences of n tokens an instance holds at once.
+func (e *Engine) MaxConcurrency(n int64) int64 {
+	per := e.load.bytes(n)
+	if per <= 0 {
+		return math.MaxInt64 / 2
+	}
+	return int64(float64(e.memory.Parts[mem.Cache])/per) * int64(e.setup.Plan.DP)
+}
+
+// CheckRequest refuses requests of isl prompt and osl generated tokens that the
+// model or the cache cannot hold, the latter with a *MemoryError.
+func (e *Engine) CheckRequest(isl, osl int64) error {
+	m := e.setup.Model
+	n := isl + osl
+	switch {
+	case isl < 1 || osl < 1:
+		return fmt.Errorf("a request of %d prompt and %d generated tokens: give at least 1 of each", isl, osl)
+	case m.MaxContext > 0 && n > m.MaxContext:
+		return fmt.Errorf("a request of %d + %d tokens exceeds the %d of %s: shorten isl or osl", isl, osl, m.MaxContext, m.Name)
+	case e.MaxConcurrency(n) < 1:
+		return &MemoryError{What: fmt.Sprintf("the cache of one request of %d tokens", n), Need: unit.Bytes(e.load.bytes(n)),
+			Have: e.memory.Parts[mem.Cache], Mend: "use more GPUs, fewer bits in the cache or shorter requests"}
+	}
+	return nil
+}
+
+// KVBytesPerToken is what one token takes in the caches of all ranks of one
+// replica together, copies included; PerToken of Memory is one GPU's part.
+func (e *Engine) KVBytesPerToken() float64 {
+	total := 0.0
+	for i := range e.stages {
+		c := e.cache(&e.stages[i])
+		total += c.perToken
+		for _, w := range c.windowed {
+			total += w.perToken
+		}
+	}
+	return total * float64(e.setup.Plan.TP)
+}

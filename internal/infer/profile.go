@@ -1,0 +1,149 @@
+package infer
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Profile is what an engine adds around the kernels of a step. Host figures count
+// on the step's critical path only: what an engine hides behind the device is
+// left out of them.
+type Profile struct {
+	Engine string
+	Arch   string // GPU generation; empty = any
+	// Of every step, of each generating sequence of a replica in it, of each prompt
+	// chunk, of each prompt token.
+	Step, Sequence, Prompt, Token unit.Seconds
+	// Layer is kernels that no operation stands for and gaps between kernels, per
+	// layer, from a CUDA graph; EagerLayer launched by the host.
+	Layer, EagerLayer unit.Seconds
+	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising, the first scheduling
+	Sustained         float64      // share of isolated kernels' speed that a step holds; 0 = all
+	BatchTokens       int64        // tokens of one step, the engine's default
+	Grade             hw.Grade
+	Source            string
+}
+
+func (p *Profile) sustained() float64 {
+	if p.Sustained > 0 {
+		return p.Sustained
+	}
+	return 1
+}
+
+// overhead is the engine's own time in one step.
+func (p *Profile) overhead(b *Batch, dp, layers int, eager bool) unit.Seconds {
+	layer := p.Layer
+	if eager {
+		layer = max(p.EagerLayer, p.Layer)
+	}
+	prompts := ceil(int64(b.Prompts), int64(dp))
+	tokens := float64(b.Prefill)
+	if b.Prompts > 0 {
+		tokens *= float64(prompts) / float64(b.Prompts)
+	}
+	return p.Step + unit.Seconds(ceil(int64(b.Decode), int64(dp)))*p.Sequence + unit.Seconds(prompts)*p.Prompt +
+		unit.Seconds(tokens)*p.Token + unit.Seconds(layers)*layer
+}
+
+// profilesFile holds the profiles of engines: facts and fits, no code.
+//
+//go:embed profiles.json
+var profilesFile []byte
+
+type profileRow struct {
+	Engine    string  `json:"engine"`
+	Arch      string  `json:"arch,omitempty"`
+	StepUS    float64 `json:"step_us"`
+	SeqUS     float64 `json:"sequence_us"`
+	PromptUS  float64 `json:"prompt_us"`
+	TokenUS   float64 `json:"token_us"`
+	LayerUS   float64 `json:"layer_us"`
+	EagerUS   float64 `json:"eager_layer_us"`
+	RequestUS float64 `json:"request_us"`
+	Sustained float64 `json:"sustained"`
+	Tokens    int64   `json:"batch_tokens"`
+	Grade     string  `json:"grade"`
+	Source    string  `json:"source"`
+}
+
+var loadProfiles = sync.OnceValue(func() []Profile {
+	ps, err := DecodeProfiles(profilesFile)
+	if err != nil {
+		panic("infer: " + err.Error()) // embedded; the tests rule it out
+	}
+	return ps
+})
+
+// DecodeProfiles reads profiles strictly: unknown keys, negative figures and missing
+// sources are errors of one line.
+func DecodeProfiles(data []byte) ([]Profile, error) {
+	var rows []profileRow
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&rows); err != nil {
+		return nil, fmt.Errorf("engine profiles: %w", err)
+	}
+	var out []Profile
+	for i, r := range rows {
+		g, ok := hw.ParseGrade(r.Grade)
+		switch {
+		case r.Engine == "" || r.Source == "" || !ok || g == hw.Absent:
+			return nil, fmt.Errorf("engine profile %d: give engine, source and a grade of assumed, datasheet, published or measured", i+1)
+		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.EagerUS, r.RequestUS) < 0:
+			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
+		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1:
+			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1 and batch_tokens is at least 1", i+1, r.Engine)
+		}
+		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
+		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
+			Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Grade: g, Source: r.Source})
+	}
+	return out, nil
+}
+
+// defaultEngine is the engine of a question that names none.
+const defaultEngine = "vllm"
+
+// DefaultProfile is the profile of the usual engine on a GPU generation.
+func DefaultProfile(arch string) *Profile {
+	p, err := FindProfile(defaultEngine, arch)
+	if err != nil {
+		panic("infer: " + err.Error()) // embedded; the tests rule it out
+	}
+	return p
+}
+
+// FindProfile is the profile of an engine on a GPU generation, its own where one was
+// fitted, the engine's general one otherwise.
+func FindProfile(engine, arch string) (*Profile, error) {
+	var names []string
+	var general *Profile
+	for i, all := 0, loadProfiles(); i < len(all); i++ {
+		p := &all[i]
+		if !slices.Contains(names, p.Engine) {
+			names = append(names, p.Engine)
+		}
+		if p.Engine != strings.ToLower(engine) {
+			continue
+		}
+		if p.Arch == arch && arch != "" {
+			return p, nil
+		}
+		if p.Arch == "" {
+			general = p
+		}
+	}
+	if general == nil {
+		return nil, fmt.Errorf("engine %q has no profile: use one of %s", engine, strings.Join(names, ", "))
+	}
+	return general, nil
+}

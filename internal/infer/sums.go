@@ -1,0 +1,64 @@
+package infer
+
+import (
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// sums adds up priced operations, in seconds.
+type sums struct {
+	parts                         [NumParts]float64 // estimates
+	total, upper                  float64           // estimate is the sum of parts
+	compute, hbm, nvlink, network float64           // ceilings, each resource alone
+	exchanges                     float64           // collectives that cross nodes
+}
+
+// add puts n times o into s.
+func (s *sums) add(o *sums, n float64) {
+	for i := range s.parts {
+		s.parts[i] += n * o.parts[i]
+	}
+	s.total += n * o.total
+	s.upper += n * o.upper
+	s.compute += n * o.compute
+	s.hbm += n * o.hbm
+	s.nvlink += n * o.nvlink
+	s.network += n * o.network
+	s.exchanges += n * o.exchanges
+}
+
+// op prices one operation into s.
+func (e *Engine) op(s *sums, op *work.Op) {
+	if op.Kind == work.Collective {
+		t := e.machine.Collective(&op.Comm)
+		n := float64(max(op.Count, 1))
+		s.parts[Communication] += n * float64(t.Estimate)
+		s.total += n * float64(t.Estimate)
+		s.upper += n * float64(t.Upper)
+		s.nvlink += n * float64(t.ScaleUp)
+		s.network += n * float64(t.Network)
+		if t.NetworkBytes > 0 {
+			s.exchanges += n
+		}
+		return
+	}
+	p := e.machine.Op(op)
+	s.parts[partOf(op.Part)] += float64(p.Estimate)
+	s.total += float64(p.Estimate)
+	s.upper += float64(p.Upper)
+	s.compute += float64(p.Compute)
+	s.hbm += float64(p.HBM)
+}
+
+// partOf maps the group of an operation to the part of the step.
+func partOf(group string) Part {
+	switch group {
+	case model.RoleAttention.String():
+		return Attention
+	case model.RoleExpert.String(), model.RoleRouter.String():
+		return Experts
+	case model.RoleHead.String(), model.RoleEmbedding.String():
+		return Head
+	}
+	return Dense
+}
