@@ -1,0 +1,107 @@
+package infer
+
+import "github.com/ridgeline/ridgeline/internal/unit"
+
+// TwoBatch prices steps whose batch is cut into two micro-batches: while one
+// computes, the other's tokens travel (arXiv:2412.19437 sections 3.4.1 and 3.4.2).
+//
+//	step = overhead + max(C1, M2) + max(C2, M1) + min(C1, M1)/layers
+//
+// C and M are the compute and communication of a half, the last term the start of
+// the pipeline, where nothing overlaps. A half takes more than half the time: it
+// reads all weights again, and small products use the device worse. So the gain
+// needs a batch that is large enough, and is a loss below it.
+type TwoBatch struct {
+	Inner  Stepper
+	Layers int // of the model
+	// SMShare of the device is taken by communication kernels while they run: 20 of
+	// an H800's 132 in DeepEP's normal mode, none in its low-latency mode (modelling
+	// notes, section 4).
+	SMShare float64
+	// Always splits even where one batch is faster; otherwise the faster of the two is
+	// taken, as an engine does whose switch is set well.
+	Always bool
+
+	half [2]Batch // scratch
+}
+
+// Step prices the batch in two halves. A batch of one sequence or token is not cut.
+func (t *TwoBatch) Step(b *Batch) Step {
+	if !t.cut(b) {
+		return t.Inner.Step(b)
+	}
+	two := t.join(t.Inner.Step(&t.half[0]), t.Inner.Step(&t.half[1]))
+	if !t.Always {
+		if one := t.Inner.Step(b); one.Total <= two.Total {
+			return one
+		}
+	}
+	return two
+}
+
+// Gain is the throughput in two halves over that in one batch.
+func (t *TwoBatch) Gain(b *Batch) float64 {
+	if !t.cut(b) {
+		return 1
+	}
+	two := t.join(t.Inner.Step(&t.half[0]), t.Inner.Step(&t.half[1]))
+	return float64(t.Inner.Step(b).Total / two.Total)
+}
+
+// cut halves the batch's sequences and prompt tokens.
+func (t *TwoBatch) cut(b *Batch) bool {
+	if b.Decode < 2 && b.Prefill < 2 {
+		return false
+	}
+	h := &t.half[0]
+	*h = *b
+	h.Decode = (b.Decode + 1) / 2
+	h.Prefill = (b.Prefill + 1) / 2
+	h.Prompts = (b.Prompts + 1) / 2
+	if b.Decode > 0 {
+		h.DecodeContext = b.DecodeContext * int64(h.Decode) / int64(b.Decode)
+	}
+	if b.Prefill > 0 {
+		h.PrefillPairs = b.PrefillPairs * float64(h.Prefill) / float64(b.Prefill)
+	}
+	t.half[1] = Batch{
+		Decode: b.Decode - h.Decode, DecodeContext: b.DecodeContext - h.DecodeContext, Draft: b.Draft,
+		Prefill: b.Prefill - h.Prefill, PrefillPairs: b.PrefillPairs - h.PrefillPairs,
+		Prompts: min(h.Prompts, b.Prompts), // a single prompt has tokens in both halves
+	}
+	return true
+}
+
+// join lays two halves over each other. The floor lets every resource run all the
+// time; the upper bound lets nothing overlap.
+func (t *TwoBatch) join(a, b Step) Step {
+	ca, ma := t.split(&a)
+	cb, mb := t.split(&b)
+	overhead := max(a.Parts[Overhead], b.Parts[Overhead]) // one schedule launches both
+	s := Step{
+		Total: overhead + max(ca, mb) + max(cb, ma) + min(ca, ma)/unit.Seconds(max(t.Layers, 1)),
+		Upper: a.Upper + b.Upper, Wire: a.Wire + b.Wire,
+		Compute: a.Compute + b.Compute, HBM: a.HBM + b.HBM, NVLink: a.NVLink + b.NVLink, Network: a.Network + b.Network,
+	}
+	s.Total = min(s.Total, a.Total+b.Total)
+	s.Upper = max(s.Upper, s.Total)
+	s.Floor = min(max(s.Compute, s.HBM, s.NVLink, s.Network), s.Total)
+	rest := s.Total - overhead
+	for p := range NumParts {
+		if p != Communication && p != Overhead {
+			s.Parts[p] = a.Parts[p] + b.Parts[p]
+			rest -= s.Parts[p]
+		}
+	}
+	s.Parts[Communication], s.Parts[Overhead] = rest, overhead // what is exposed, compute slowed by it included
+	s.Wire = min(s.Wire, max(rest, 0))
+	return s
+}
+
+// split is a half's compute and communication. Compute beside communication has
+// SMShare less of the device, and a longer compute for it.
+func (t *TwoBatch) split(s *Step) (compute, comm unit.Seconds) {
+	comm = s.Parts[Communication]
+	compute = s.Total - comm - s.Parts[Overhead]
+	return compute + min(compute, comm)*unit.Seconds(t.SMShare/(1-t.SMShare)), comm
+}
