@@ -59,7 +59,8 @@ type Rank struct {
 	Ends    work.Params
 	Saved   unit.Bytes // activations in flight, all micro-batches together
 	Working unit.Bytes
-	Unit    work.Params // the largest ZeRO-3 unit, one layer
+	Unit    work.Params // the largest ZeRO-3 unit: a layer, the embedding or the head
+	Next    work.Params // the largest layer, which may be prefetched beside it
 	Axes    int         // parallel axes larger than one
 }
 
@@ -95,7 +96,7 @@ func Of(p *plan.Plan, r *Rank) Parts {
 		if p.Tuning == plan.QLoRA {
 			gather = base
 		}
-		t[Gathered] = share(r.Unit.Dense, r.Unit.Expert, 2*gather, unsharded(dense), unsharded(expert))
+		t[Gathered] = share(r.Unit.Dense+r.Next.Dense, r.Unit.Expert+r.Next.Expert, gather, unsharded(dense), unsharded(expert))
 	}
 	if p.ZeRO >= 2 {
 		t[Gathered] += share(r.Unit.TrainedDense, r.Unit.TrainedExpert, pr.GradReduce.BytesPer(), unsharded(dense), unsharded(expert))

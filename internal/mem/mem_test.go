@@ -92,7 +92,7 @@ func TestGathered(t *testing.T) {
 		{"nor is anything on one rank", func(p *plan.Plan) { p.ZeRO = 3 }, 0},
 		{"QLoRA gathers 4.125 bits", func(p *plan.Plan) { p.DP, p.ZeRO, p.Tuning = 8, 3, plan.QLoRA }, 2*(n+e)/2 + 2*(n+e)/64 + 4*(n+e)},
 	} {
-		if got := Of(with(c.edit), &Rank{Unit: trained(n, e)})[Gathered]; got != c.want {
+		if got := Of(with(c.edit), &Rank{Unit: trained(n, e), Next: trained(n, e)})[Gathered]; got != c.want {
 			t.Errorf("%s: %d bytes, want %d", c.says, got, c.want)
 		}
 	}

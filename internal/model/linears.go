@@ -43,6 +43,7 @@ type Weight struct {
 	Bias    int64 // bias parameters beside the matrix
 	Copies  int64 // identical matrices (experts); 1 otherwise
 	Split   Split
+	Parts   int64 // matrices stored side by side along Out (gate and up), each with adapters of its own; 0 = 1
 	Units   int64 // indivisible units (heads) along the split; 0 = no limit. Fewer units than ranks means copies.
 }
 
@@ -201,6 +202,9 @@ func gatedPair(h, inner int64, role Role, prefix string, f *FFN, copies int64) [
 	}
 	up := Weight{Name: prefix + "up", Role: role, In: h, Out: width, Copies: copies, Split: SplitOut}
 	down := Weight{Name: prefix + "down", Role: role, In: inner, Out: h, Copies: copies, Split: SplitIn}
+	if f.Gated {
+		up.Parts = 2
+	}
 	if f.Bias {
 		up.Bias, down.Bias = width, h
 	}

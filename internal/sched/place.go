@@ -70,6 +70,10 @@ func (k Kind) ChunkAt(rank, local, stages int) int {
 	return rank
 }
 
+// Splits tells whether the backward pass is cut into B and W, at least in part.
+// Otherwise a B holds both and the times of W add to it.
+func (k Kind) Splits() bool { return k >= ZBH1 }
+
 // staggered tells whether the ranks pass from one step to the next each at its
 // own time, which the zero-bubble kinds need: the optimizer step is validated
 // afterwards instead of waiting for all ranks (arXiv:2401.10241 section 4).

@@ -8,7 +8,7 @@ import (
 
 // chunk is one kind of model part along the pipeline, priced and weighed.
 type chunk struct {
-	pass    [directions]passCost
+	pass    passes
 	params  work.Params // layers
 	ends    work.Params // embedding, head
 	saved   unit.Bytes  // per micro-batch
@@ -78,8 +78,8 @@ func (c *chunk) common(l *layerCost, n int64) {
 type layout struct {
 	shape  *shape
 	topo   *topology
-	chunks []chunk // by kind
-	hop    traffic // one boundary crossing
+	chunks []chunk       // by kind
+	hop    [hops]traffic // one boundary crossing, in a node and between nodes
 }
 
 // at is the priced chunk c of the pipeline.
@@ -97,7 +97,8 @@ func (e *Evaluator) prepare(p *plan.Plan) layout {
 		}
 	}
 	if p.PP > 1 {
-		l.hop = e.collective(work.SendRecv, work.AxisPP, 2, p.GPUs()/p.PP, float64(l.shape.boundary))
+		l.hop[inside] = e.collective(work.SendRecv, work.AxisPP, 2, 1, float64(l.shape.boundary))
+		l.hop[between] = e.collective(work.SendRecv, work.AxisPP, 2, e.job.NodeGPUs, float64(l.shape.boundary))
 	}
 	return l
 }

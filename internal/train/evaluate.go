@@ -24,7 +24,7 @@ func (e *Evaluator) Evaluate(p *plan.Plan) (*Result, error) {
 	r.Memory, r.MemoryRank = e.memory(p, &l)
 	r.Fits = r.Memory.Total() <= e.limit
 	end := e.ends(p, &l)
-	r.Ceilings = e.ceilings(p, &l, &end)
+	r.Ceilings = e.ceilings(p, &l)
 	r.HardwareFLOPs = e.executed(p, &l)
 	laid := lay.Step + end.wait + end.update
 	r.Step = max(laid, r.Ceilings.Max())
@@ -60,9 +60,11 @@ func (e *Evaluator) bounds(r *Result, spec *sched.Spec, l *layout, end *closing)
 	if s.Times.Pair != nil {
 		s.Times.Pair = serial
 	}
-	t.fill(l, 0, func(p *passCost) unit.Seconds { return p.floor })
-	r.Lower = min(r.Step, max(r.Ceilings.Max(), sched.LowerBound(&s)))
-	t.fill(l, l.hop.upper, func(p *passCost) unit.Seconds { return p.upper + p.serial })
+	whole := !spec.Kind.Splits()
+	t.fill(l, whole, &[hops]unit.Seconds{}, func(p *passCost) unit.Seconds { return p.floor })
+	r.Lower = max(r.Ceilings.Max(), sched.LowerBound(&s))
+	hop := l.hops(func(x *traffic) unit.Seconds { return x.upper })
+	t.fill(l, whole, &hop, func(p *passCost) unit.Seconds { return p.upper + p.serial })
 	if m, err := sched.Makespan(&s); err == nil {
 		r.Upper = m + end.upper
 	}

@@ -44,6 +44,7 @@ type Evaluator struct {
 	cuts       map[int]*parts
 	topologies map[topologyKey]*topology
 	scratch    []chunk
+	closings   []closing // of the plan in hand, by kind of rank
 	maker      *work.Maker
 	bare       plan.Plan // scratch of Leanest and Fastest
 	times      timeline

@@ -22,7 +22,7 @@ func (e *Evaluator) memory(p *plan.Plan, l *layout) (worst mem.Parts, rank int) 
 // rankMemory adds up the chunks of one rank. Activations in flight are counted
 // at the mean of the rank's chunks.
 func rankMemory(p *plan.Plan, l *layout, r *rankKind, kept func(*chunk) unit.Bytes) mem.Parts {
-	in := mem.Rank{Unit: l.shape.widest, Axes: axes(p)}
+	in := mem.Rank{Unit: l.shape.widest, Next: l.shape.layer, Axes: axes(p)}
 	var saved unit.Bytes
 	for _, k := range r.locals {
 		c := &l.chunks[k]

@@ -27,7 +27,7 @@ func (e *Evaluator) Quick(p *plan.Plan) Quick {
 	}
 	end := e.ends(p, &l)
 	spec := e.spec(p, &l)
-	c := e.ceilings(p, &l, &end)
+	c := e.ceilings(p, &l)
 	q.Bound = max(sched.LowerBound(&spec)+end.wait+end.update, c.Max())
 	return q
 }
@@ -38,7 +38,7 @@ func (e *Evaluator) Step(p *plan.Plan) (unit.Seconds, error) {
 	end := e.ends(p, &l)
 	spec := e.spec(p, &l)
 	t, err := sched.Makespan(&spec)
-	c := e.ceilings(p, &l, &end)
+	c := e.ceilings(p, &l)
 	return max(t+end.wait+end.update, c.Max()), err
 }
 
@@ -83,6 +83,7 @@ func (e *Evaluator) Fastest(p *plan.Plan) unit.Seconds {
 	q := e.unburdened(p)
 	l := e.prepare(q)
 	spec := e.spec(q, &l)
-	c := e.ceilings(q, &l, &closing{})
+	e.closings = e.closings[:0] // free
+	c := e.ceilings(q, &l)
 	return max(sched.LowerBound(&spec), c.Max())
 }

@@ -182,8 +182,9 @@ type shape struct {
 	class       []layerCost // per distinct layer of the model
 	embed, head layerCost
 	mtp         []layerCost
-	boundary    unit.Bytes // what crosses to the next stage, per micro-batch
-	widest      work.Params
+	boundary    unit.Bytes  // what crosses to the next stage, per micro-batch
+	layer       work.Params // the largest layer
+	widest      work.Params // the largest unit of ZeRO-3: a layer, the embedding or the head
 }
 
 // shapes are shared by the clones of an Evaluator; a shape never changes once stored.
@@ -242,9 +243,7 @@ func (e *Evaluator) priceAll(p *plan.Plan) *shape {
 	for i := range e.classes {
 		l := e.maker.Layer(m, &e.classes[i], p, seq)
 		s.class[i] = e.price(p, &l)
-		if x := l.Params; x.Dense+x.Expert > s.widest.Dense+s.widest.Expert {
-			s.widest = x
-		}
+		s.wider(l.Params, &s.layer)
 	}
 	l := e.maker.Embedding(m, p, seq)
 	s.embed = e.price(p, &l)
@@ -254,8 +253,19 @@ func (e *Evaluator) priceAll(p *plan.Plan) *shape {
 		l = e.maker.MTP(m, &m.MTP[i], p, seq)
 		s.mtp = append(s.mtp, e.price(p, &l))
 	}
+	for _, c := range append([]layerCost{s.embed, s.head}, s.mtp...) {
+		s.wider(c.params, &s.widest)
+	}
+	s.wider(s.layer, &s.widest)
 	s.boundary = boundary(e.job, p)
 	return s
+}
+
+// wider keeps the larger of two units.
+func (s *shape) wider(x work.Params, keep *work.Params) {
+	if x.Dense+x.Expert > keep.Dense+keep.Expert {
+		*keep = x
+	}
 }
 
 // boundary is the activation that crosses from stage to stage: micro-batch x

@@ -46,9 +46,39 @@ func (e *Evaluator) collective(kind work.CommKind, axis work.Axis, n, stride int
 // overStates prices one collective kind over a rank's parameters in format f:
 // dense ones over their shards, experts over their replicas.
 func (e *Evaluator) overStates(p *plan.Plan, kind work.CommKind, dense, expert int64, f unit.Format) traffic {
-	t := e.collective(kind, work.AxisDP, p.Shards(), p.TP, float64(dense)*f.BytesPer())
-	t.plus(e.collective(kind, work.AxisEDP, p.ExpertShards(), p.ETP*p.EP, float64(expert)*f.BytesPer()))
+	t := e.overReplicas(p, kind, work.AxisDP, p.Shards(), p.TP, float64(dense)*f.BytesPer())
+	t.plus(e.overReplicas(p, kind, work.AxisEDP, p.ExpertShards(), p.ETP*p.EP, float64(expert)*f.BytesPer()))
 	return t
+}
+
+// overReplicas is a collective over n replicas. Under DualPipe half of them lie
+// in the mirrored stage: they meet over the network, each with the share that the
+// replicas of its own stage left it.
+func (e *Evaluator) overReplicas(p *plan.Plan, kind work.CommKind, axis work.Axis, n, stride int, bytes float64) traffic {
+	copies := p.Schedule.ParamCopies()
+	if p.ShardGroup > 0 || copies == 1 || n%copies != 0 {
+		return e.collective(kind, axis, n, stride, bytes)
+	}
+	own := n / copies
+	t := e.collective(kind, axis, own, stride, bytes)
+	t.plus(e.collective(kind, axis, copies, e.apart(), bytes/float64(own)))
+	return t
+}
+
+// apart is a stride that puts neighbours into different nodes where there are several.
+func (e *Evaluator) apart() int {
+	if e.job.GPUs > e.job.NodeGPUs {
+		return e.job.NodeGPUs
+	}
+	return 1
+}
+
+// tied is the all-reduce of the embedding's gradient between the two ranks that
+// hold it for a tied head.
+func (e *Evaluator) tied(p *plan.Plan) traffic {
+	m := e.job.Model
+	bytes := float64(m.Vocab*m.Hidden/int64(p.TP)) * p.Precision.GradReduce.BytesPer()
+	return e.collective(work.AllReduce, work.AxisPP, 2, e.apart(), bytes)
 }
 
 // acrossGroups is HSDP's all-reduce of gradient shards between shard groups.
@@ -78,8 +108,21 @@ func (e *Evaluator) shardLayers(p *plan.Plan, c *chunk) {
 		gather := e.overStates(p, work.AllGather, all.Dense, all.Expert, pr.Gather)
 		e.shard(p, f, gather)
 		e.shard(p, b, gather)
+		if pr.GEMM.Bits() < 16 { // the gathered weights are cast for every pass
+			cast := unit.Bytes(float64(all.Dense+all.Expert) * (pr.Gather.BytesPer() + pr.GEMM.BytesPer())).Over(e.mach.HBMRate())
+			f.stream(cast)
+			b.stream(cast)
+		}
 	}
 	e.shard(p, w, e.overStates(p, work.ReduceScatter, all.TrainedDense, all.TrainedExpert, pr.GradReduce))
+}
+
+// stream adds a memory-bound kernel.
+func (p *passCost) stream(t unit.Seconds) {
+	p.floor += t
+	p.kernels += t
+	p.upper += t
+	p.sol.HBM += t
 }
 
 // shard adds one collective of the states to a pass; without overlap it waits in line.
@@ -124,9 +167,18 @@ func (e *Evaluator) close(p *plan.Plan, w work.Params, layers int, first, last u
 	c.upper = reduce.upper + gather.upper + c.update
 	c.sol.add(&reduce.sol, 1)
 	c.sol.add(&gather.sol, 1)
-	c.sol.HBM += c.update
+	if !p.OffloadOptim {
+		c.sol.HBM += c.update
+	}
 	c.wait = visible(p, reduce.estimate, last, layers) + visible(p, gather.estimate, first, layers)
 	return c
+}
+
+// tie adds the exchange of a tied embedding's gradients, which nothing follows to hide behind.
+func (c *closing) tie(t traffic) {
+	c.wait += t.estimate
+	c.upper += t.upper
+	c.sol.add(&t.sol, 1)
 }
 
 func visible(p *plan.Plan, comm, cover unit.Seconds, layers int) unit.Seconds {
@@ -155,7 +207,7 @@ func (e *Evaluator) update(p *plan.Plan, w work.Params) unit.Seconds {
 		return unit.Seconds(own * (pr.Gradients.BytesPer() + pr.Weights.BytesPer()) / host.Value)
 	}
 	bytes := own * (2*pr.Gradients.BytesPer() + 2*pr.Master.BytesPer() + 4*pr.Moment.BytesPer() + pr.Weights.BytesPer())
-	if pr.GEMM.Bits() < 16 { // the low-precision copies of all resident weights are made anew
+	if pr.GEMM.Bits() < 16 && p.ZeRO < 3 { // the low-precision copies of all resident weights are made anew
 		bytes += float64(w.TrainedDense+w.TrainedExpert) * (pr.Gather.BytesPer() + pr.GEMM.BytesPer())
 	}
 	return unit.Bytes(bytes).Over(e.mach.HBMRate())

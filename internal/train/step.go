@@ -20,32 +20,53 @@ func (t *timeline) resize(n int) {
 	t.f, t.b, t.w, t.comm = t.f[:n], t.b[:n], t.w[:n], t.comm[:max(n-1, 0)]
 }
 
-// fill writes every chunk's pass lengths, computed once per kind.
-func (t *timeline) fill(l *layout, hop unit.Seconds, length func(*passCost) unit.Seconds) {
+// fill writes every chunk's pass lengths, computed once per kind, and the delay
+// of every boundary. Where the schedule runs both halves of the backward in one
+// pass, what hides behind kernels hides behind those of both.
+func (t *timeline) fill(l *layout, whole bool, hop *[hops]unit.Seconds, length func(*passCost) unit.Seconds) {
 	t.resize(len(l.topo.of))
 	t.kinds = t.kinds[:0]
 	for k := range l.chunks {
 		c := &l.chunks[k].pass
-		t.kinds = append(t.kinds, [directions]unit.Seconds{length(&c[forward]), length(&c[backward]), length(&c[weight])})
+		x := [directions]unit.Seconds{forward: length(&c[forward])}
+		if whole {
+			both := c.both()
+			x[backward] = length(&both)
+		} else {
+			x[backward], x[weight] = length(&c[backward]), length(&c[weight])
+		}
+		t.kinds = append(t.kinds, x)
 	}
 	for i, k := range l.topo.of {
 		c := &t.kinds[k]
 		t.f[i], t.b[i], t.w[i] = c[forward], c[backward], c[weight]
 		if i > 0 {
-			t.comm[i-1] = hop
+			t.comm[i-1] = hop[l.topo.cross[i-1]]
 		}
 	}
+}
+
+// passes is what a chunk runs in each direction.
+type passes [directions]passCost
+
+// both is input and weight gradient as one pass.
+func (c *passes) both() passCost {
+	b := c[backward]
+	b.add(&c[weight], 1)
+	b.taken = max(b.taken, c[weight].taken)
+	return b
 }
 
 // spec lays the estimate's times on the plan's schedule. Without overlap the
 // ranks themselves wait for their sends.
 func (e *Evaluator) spec(p *plan.Plan, l *layout) sched.Spec {
 	t := &e.times
-	t.fill(l, l.hop.estimate, (*passCost).alone)
-	if !p.Overlap.PP && p.PP > 1 {
-		for i := range t.f {
-			t.f[i] += l.hop.estimate
-			t.b[i] += l.hop.estimate
+	hop := l.hops(func(x *traffic) unit.Seconds { return x.estimate })
+	t.fill(l, !p.Schedule.Splits(), &hop, (*passCost).alone)
+	if !p.Overlap.PP {
+		for i, c := range t.comm {
+			t.f[i] += c
+			t.b[i+1] += c
 		}
 	}
 	sp := sched.Spec{Kind: p.Schedule, Stages: p.PP, MicroBatches: p.MicroBatches(e.job.GlobalBatch), VPP: p.VPP,
@@ -56,10 +77,20 @@ func (e *Evaluator) spec(p *plan.Plan, l *layout) sched.Spec {
 	return sp
 }
 
+// hops is one figure of both kinds of boundary crossing.
+func (l *layout) hops(of func(*traffic) unit.Seconds) (h [hops]unit.Seconds) {
+	for i := range l.hop {
+		h[i] = of(&l.hop[i])
+	}
+	return h
+}
+
 // pair is the length of a forward of chunk f overlapped with a backward of chunk
-// b: the exchanges of one hide behind the kernels of the other, which run on
-// the multiprocessors that the exchange leaves them. Collectives of the states
-// hide there too, but share the links with the exchanges.
+// b: the exchanges of one hide behind the kernels of the other, which run on the
+// multiprocessors that the exchange leaves them for the whole pair, since the
+// split is set by hand beforehand (arXiv:2412.19437 section 3.2.1); an exchange
+// too short to be worth it waits in line. Collectives of the states hide there
+// too, but share the links with the exchanges.
 func (e *Evaluator) pair(p *plan.Plan, l *layout) func(f, b int) unit.Seconds {
 	slow := unit.Seconds(1)
 	if p.EP > 1 {
@@ -72,24 +103,32 @@ func (e *Evaluator) pair(p *plan.Plan, l *layout) func(f, b int) unit.Seconds {
 		waits := x.line() + y.line() + z.line() - kernels
 		links := x.exchange + y.exchange + z.exchange + x.states + y.states + z.states
 		hidden := x.hidden + y.hidden + z.hidden
-		return max(slow*kernels, links+hidden) + waits
+		return min(max(slow*kernels, links+hidden), kernels+links) + waits
 	}
 }
 
-// ends gives every kind of rank's close of the step and keeps the longest.
+// ends gives every kind of rank's close of the step, and the longest.
 func (e *Evaluator) ends(p *plan.Plan, l *layout) (worst closing) {
-	layers := max(1, len(e.job.Model.Layers)/p.PP)
+	e.closings = e.closings[:0]
+	tied := e.job.Model.Tied && p.EndsApart()
 	for i := range l.topo.ranks {
+		r := &l.topo.ranks[i]
 		var w work.Params
 		var first, last unit.Seconds
-		for _, k := range l.topo.ranks[i].locals {
+		both := false
+		for _, k := range r.locals {
 			c := &l.chunks[k]
 			w.Add(c.params, 1)
 			w.Add(c.ends, 1)
-			first = c.pass[forward].kernels
-			last = c.pass[backward].kernels + c.pass[weight].kernels
+			first += c.pass[forward].kernels
+			last += c.pass[backward].kernels + c.pass[weight].kernels
+			both = both || l.topo.kinds[k].first || l.topo.kinds[k].last
 		}
-		c := e.close(p, w, layers, first, last)
+		c := e.close(p, w, r.layers, first, last)
+		if tied && both {
+			c.tie(e.tied(p))
+		}
+		e.closings = append(e.closings, c)
 		if i == 0 || c.wait+c.update > worst.wait+worst.update {
 			worst = c
 		}
@@ -97,9 +136,9 @@ func (e *Evaluator) ends(p *plan.Plan, l *layout) (worst closing) {
 	return worst
 }
 
-// ceilings sums each resource's seconds over the step, each on its busiest
-// rank, the close of the step included, and the mean rank's executed FLOPs.
-func (e *Evaluator) ceilings(p *plan.Plan, l *layout, end *closing) (c Ceilings) {
+// ceilings is each resource's seconds over the step on its busiest rank: its
+// passes, its sends and its own close of the step. ends must have run.
+func (e *Evaluator) ceilings(p *plan.Plan, l *layout) (c Ceilings) {
 	m := unit.Seconds(p.MicroBatches(e.job.GlobalBatch))
 	for i := range l.topo.ranks {
 		r := &l.topo.ranks[i]
@@ -110,10 +149,14 @@ func (e *Evaluator) ceilings(p *plan.Plan, l *layout, end *closing) (c Ceilings)
 				x.add(&l.chunks[k].pass[d].sol, per)
 			}
 		}
-		x.add(&l.hop.sol, per*unit.Seconds(r.inner))
+		for h := range l.hop {
+			x.add(&l.hop[h].sol, per*unit.Seconds(r.sends[h]))
+		}
+		if i < len(e.closings) {
+			x.add(&e.closings[i].sol, 1)
+		}
 		c = Ceilings{max(c.Compute, x.Compute), max(c.HBM, x.HBM), max(c.NVLink, x.NVLink), max(c.Network, x.Network)}
 	}
-	c.add(&end.sol, 1)
 	return c
 }
 

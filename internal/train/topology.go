@@ -25,13 +25,25 @@ type rankKind struct {
 	locals []uint16 // kinds of the local chunks
 	held   int      // most chunk activations in flight on any of these ranks
 	rank   int      // the rank that holds them
-	inner  int      // local chunks that receive from another chunk
+	layers int      // layers of the local chunks
+	// sends is the messages that leave the rank per micro-batch and local chunk,
+	// activations forwards and their gradients backwards, by whether they cross
+	// nodes; every one of them occupies the sending direction of a link.
+	sends [hops]int
 }
+
+// A hop is a boundary crossing between two ranks of one node or of two.
+const (
+	inside = iota
+	between
+	hops
+)
 
 // topology is the parts on the ranks of one schedule.
 type topology struct {
 	*parts
 	ranks []rankKind
+	cross []uint8 // per boundary: inside or between
 }
 
 type topologyKey struct {
@@ -111,29 +123,55 @@ func (e *Evaluator) topology(p *plan.Plan) *topology {
 		return t
 	}
 	t := &topology{parts: e.cut(p.Chunks())}
+	for i := range len(t.of) - 1 {
+		t.cross = append(t.cross, e.boundary(p, i))
+	}
 	locals := make([]uint16, p.Schedule.LocalChunks(p.VPP))
 	for r := range p.PP {
-		inner := 0
+		k := rankKind{rank: r}
 		for i := range locals {
 			c := p.Schedule.ChunkAt(r, i, p.PP)
 			locals[i] = t.of[c]
+			k.layers += int(sum(t.kinds[t.of[c]].layers))
 			if c > 0 {
-				inner++
+				k.sends[t.cross[c-1]]++
+			}
+			if c < len(t.cross) {
+				k.sends[t.cross[c]]++
 			}
 		}
-		held := sched.InFlight(p.Schedule, p.PP, m, p.VPP, r)
+		k.held = sched.InFlight(p.Schedule, p.PP, m, p.VPP, r)
 		if p.PP == 1 {
-			held = len(locals)
+			k.held = len(locals)
 		}
-		t.add(locals, rankKind{held: held, rank: r, inner: inner})
+		t.add(locals, k)
 	}
 	e.topologies[key] = t
 	return t
 }
 
+// boundary tells where what leaves chunk i goes. Ranks of a stage are
+// neighbours, so stages smaller than a node share nodes.
+func (e *Evaluator) boundary(p *plan.Plan, i int) uint8 {
+	a, _ := p.Schedule.RankOf(i, p.PP, p.VPP)
+	b, _ := p.Schedule.RankOf(i+1, p.PP, p.VPP)
+	stage := p.GPUs() / p.PP
+	if a*stage/e.job.NodeGPUs == b*stage/e.job.NodeGPUs {
+		return inside
+	}
+	return between
+}
+
+func sum(list []int64) (n int64) {
+	for _, x := range list {
+		n += x
+	}
+	return n
+}
+
 func (t *topology) add(locals []uint16, k rankKind) {
 	for i := range t.ranks {
-		if same(t.ranks[i].locals, locals) {
+		if same(t.ranks[i].locals, locals) && t.ranks[i].sends == k.sends {
 			if r := &t.ranks[i]; k.held > r.held {
 				r.held, r.rank = k.held, k.rank
 			}

@@ -36,13 +36,8 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
 			busiest, least = rank, idle
 		}
 	}
-	p := &r.Plan
-	hops := unit.Seconds(0)
-	if !p.Overlap.PP && p.PP > 1 {
-		hops = l.hop.estimate
-	}
 	for _, x := range lay.Ranks[busiest] {
-		r.passWaits(&x, l, hops)
+		r.passWaits(&x, l)
 	}
 	r.Waits[WaitDP] += end.wait
 	r.Waits[WaitOptimizer] = end.update
@@ -53,10 +48,9 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
 
 // passWaits adds the waits of one placed pass. What its length exceeds kernels
 // and known waits by is exchange that nothing hid, and kernels slowed by it.
-func (r *Result) passWaits(x *sched.Placed, l *layout, hop unit.Seconds) {
+func (r *Result) passWaits(x *sched.Placed, l *layout) {
 	var known unit.Seconds
-	add := func(chunk int, d direction) {
-		q := &l.at(chunk).pass[d]
+	add := func(q *passCost) {
 		r.Waits[WaitTP] += q.waits[work.AxisTP]
 		r.Waits[WaitCP] += q.waits[work.AxisCP]
 		r.Waits[WaitEP] += q.waits[work.AxisEP]
@@ -65,30 +59,44 @@ func (r *Result) passWaits(x *sched.Placed, l *layout, hop unit.Seconds) {
 		if x.Pass != sched.FB {
 			r.Waits[WaitDP] += q.uncovered()
 			known += q.uncovered()
-			if d != weight {
-				r.Waits[WaitPP] += hop
-				known += hop
-			}
 		}
 	}
-	switch x.Pass {
-	case sched.F:
-		add(x.Chunk, forward)
-	case sched.W:
-		add(x.Chunk, weight)
-	case sched.FB:
-		add(x.Chunk, forward)
-		add(x.BackChunk, backward)
-		add(x.BackChunk, weight)
-	case sched.B:
-		add(x.Chunk, backward)
+	c := &l.at(x.Chunk).pass
+	switch {
+	case x.Pass == sched.F:
+		add(&c[forward])
+		known += r.sent(l, x.Chunk)
+	case x.Pass == sched.W:
+		add(&c[weight])
+	case x.Pass == sched.FB:
+		add(&c[forward])
+		back := &l.at(x.BackChunk).pass
+		add(&back[backward])
+		add(&back[weight])
+	case !r.Plan.Schedule.Splits():
+		both := c.both()
+		add(&both)
+		known += r.sent(l, x.Chunk-1)
+	default:
+		add(&c[backward])
 		if x.Full {
-			add(x.Chunk, weight)
+			add(&c[weight])
 		}
+		known += r.sent(l, x.Chunk-1)
 	}
 	if rest := x.End - x.Start - known; rest > 0 && r.Plan.EP > 1 {
 		r.Waits[WaitEP] += rest
 	}
+}
+
+// sent adds the wait of a send over boundary i, where ranks wait for their sends.
+func (r *Result) sent(l *layout, i int) unit.Seconds {
+	if r.Plan.Overlap.PP || i < 0 || i >= len(l.topo.cross) {
+		return 0
+	}
+	t := l.hop[l.topo.cross[i]].estimate
+	r.Waits[WaitPP] += t
+	return t
 }
 
 // Anatomy is the step of the mean pipeline rank by kind of pass, the way

@@ -6,7 +6,8 @@ import "fmt"
 type Format uint8
 
 // The formats Ridgeline knows. FP8 has one scale per tensor, FP8Block one FP32
-// scale per 128 x 128 block (DeepSeek-V3), MXFP8 one E8M0 scale per 32 values,
+// scale per 128 x 128 block and FP8Tile one per 1 x 128 tile (weights and
+// activations of DeepSeek-V3, arXiv:2412.19437 section 3.3.2), MXFP8 one E8M0 scale per 32 values,
 // NVFP4 one FP8 scale per 16 values, MXFP4 one E8M0 scale per 32 values
 // (OCP Microscaling v1.0; NVIDIA NVFP4 description), INT4 one BF16 scale per
 // 128 values (GPTQ and AWQ group size 128).
@@ -17,6 +18,7 @@ const (
 	FP16
 	FP8
 	FP8Block
+	FP8Tile
 	MXFP8
 	INT8
 	NVFP4
@@ -25,7 +27,7 @@ const (
 	NumFormats // the number of formats, for arrays indexed by Format
 )
 
-var formatNames = [NumFormats]string{"fp32", "tf32", "bf16", "fp16", "fp8", "fp8-block", "mxfp8", "int8", "nvfp4", "mxfp4", "int4"}
+var formatNames = [NumFormats]string{"fp32", "tf32", "bf16", "fp16", "fp8", "fp8-block", "fp8-tile", "mxfp8", "int8", "nvfp4", "mxfp4", "int4"}
 
 // String gives the name that the command line and the catalogues use.
 func (f Format) String() string {
@@ -48,7 +50,7 @@ func ParseFormat(s string) (f Format, ok bool) {
 // bits is the size of one element, and the scale's bits over the values that share it.
 var bits = [NumFormats]struct{ element, scaleBits, scaleGroup int64 }{
 	FP32: {32, 0, 1}, TF32: {32, 0, 1}, BF16: {16, 0, 1}, FP16: {16, 0, 1},
-	FP8: {8, 0, 1}, FP8Block: {8, 32, 128 * 128}, MXFP8: {8, 8, 32}, INT8: {8, 0, 1},
+	FP8: {8, 0, 1}, FP8Block: {8, 32, 128 * 128}, FP8Tile: {8, 32, 128}, MXFP8: {8, 8, 32}, INT8: {8, 0, 1},
 	NVFP4: {4, 8, 16}, MXFP4: {4, 8, 32}, INT4: {4, 16, 128},
 }
 

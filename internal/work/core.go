@@ -23,7 +23,7 @@ func (b *builder) indexer(a *model.Attention) {
 	op := Op{Name: "indexer scores", Part: partAttention, Kind: Attention, Phase: Forward, Format: b.p.Precision.Attention, FLOPs: flops,
 		Bytes: unit.Bytes(b.rows * width * bf16), HeadDim: ix.Dim, SeqQ: b.queries(), Groups: ix.Heads * int64(b.p.MicroBatch), Count: 1}
 	b.add(op)
-	op.Phase, op.Backward, op.FLOPs, op.Bytes = Input, true, fusedBackward*flops, 3*op.Bytes
+	op.Phase, op.Backward, op.FLOPs, op.Bytes = Input, true, fusedBackward(ix.Dim, 0)*flops, 3*op.Bytes
 	b.add(op)
 }
 
@@ -45,12 +45,15 @@ func selected(a *model.Attention, seq int64) unit.FLOPs {
 // of context parallelism holds all tokens of 1/cp of the heads instead, as many rows.
 func (b *builder) queries() int64 { return b.seq / int64(b.p.CP) }
 
-// fusedBackward is the backward over the forward work of a fused core.
-const fusedBackward = 2.5
+// fusedBackward is the backward over the forward work of a fused core: scores
+// are computed again, and queries, keys and values get gradients, three products
+// of width d_qk and two of width d_v against one of each (arXiv:2205.14135
+// section 3): 2.5 where the widths are equal, 2.6 under MLA.
+func fusedBackward(qk, v int64) unit.FLOPs {
+	return unit.FLOPs(3*qk+2*v) / unit.FLOPs(qk+v)
+}
 
 // core is the score-softmax-value product, fused unless the plan says otherwise.
-// Its fused backward computes the scores again: five products against two, 2.5
-// times the forward work (arXiv:2205.14135 section 3).
 func (b *builder) core(a *model.Attention, heads int64) {
 	seqs := float64(b.p.MicroBatch)
 	flops := unit.FLOPs(seqs * float64(selected(a, b.seq)) / float64(b.p.TP*b.p.CP))
@@ -59,7 +62,7 @@ func (b *builder) core(a *model.Attention, heads int64) {
 	op := Op{Name: "core", Part: partAttention, Kind: Attention, Phase: Forward, Format: b.p.Precision.Attention, FLOPs: flops,
 		Bytes: unit.Bytes(read + written), HeadDim: a.QKDim, SeqQ: b.queries(), Groups: heads * int64(b.p.MicroBatch), Count: 1}
 	bwd := op
-	bwd.Phase, bwd.Backward, bwd.FLOPs, bwd.Bytes = Input, true, fusedBackward*flops, unit.Bytes(2*read+3*written)
+	bwd.Phase, bwd.Backward, bwd.FLOPs, bwd.Bytes = Input, true, fusedBackward(a.QKDim, a.VDim)*flops, unit.Bytes(2*read+3*written)
 	if b.p.UnfusedAttn && a.Kind != model.Linear {
 		b.unfused(&op, &bwd, a, heads)
 	} else {

@@ -44,7 +44,7 @@ func (b *builder) mlp(part string, e experts, gated bool, again plan.Recompute, 
 	}
 	f := b.p.Precision.GEMM
 	n := e.total
-	b.linear(product{name: "up", part: part, rows: e.rows, in: b.m.Hidden, out: width, groups: e.groups, total: n, format: f, fused: fused, again: again})
+	b.linear(product{name: "up", part: part, rows: e.rows, in: b.m.Hidden, out: width, groups: e.groups, total: n, format: f, fused: fused, again: again, parts: width / inner})
 	b.save(b.p.Precision.SavedAct.Size(n*width), again)
 	b.pass("activation", part, Forward, n*(width+inner)*bf16)
 	b.pass("activation", part, Input, n*(2*width+inner)*bf16)
@@ -80,7 +80,7 @@ func (b *builder) moe(f *model.FFN) {
 	local := f.Experts / int64(b.p.EP)
 	b.save(pr.Dispatch.Size(total*h), 0)
 	b.mlp(partExpert, experts{rows: (total + local - 1) / local, total: total, inner: f.ExpertInner / etp, groups: local},
-		f.Gated, plan.ReMoE, pr.Dispatch == pr.GEMM)
+		f.Gated, plan.ReMoE, pr.Dispatch.Bits() == pr.GEMM.Bits())
 	b.pass("permute", partExpert, Forward, 2*pr.Dispatch.Bits()*copies*h/8)
 	b.pass("permute", partExpert, Input, (copies+b.own)*h*bf16)
 	b.pass("unpermute and weigh", partExpert, Forward, (copies+b.own)*h*bf16)

@@ -70,9 +70,9 @@ func TestShardedFLOPs(t *testing.T) {
 }
 
 // TestTrainingFLOPs: for every model, forward and both gradients are what
-// model.FLOPsPerToken says, once the half forward that a fused backward core
-// spends on its scores (five products for two, not four) is taken out: that is
-// recomputation, which model FLOPs leave out.
+// model.FLOPsPerToken says, once what a fused backward core spends on its scores
+// (five products for two, not four) is taken out: that is recomputation, which
+// model FLOPs leave out.
 func TestTrainingFLOPs(t *testing.T) {
 	const s = 4096
 	p := with(nil)
@@ -89,7 +89,7 @@ func TestTrainingFLOPs(t *testing.T) {
 		for i := range parts {
 			l := &parts[i]
 			f, core := flopsOf(l, Forward), coreFLOPs(l)
-			back := flopsOf(l, Input) + flopsOf(l, Weight) - core/2
+			back := flopsOf(l, Input) + flopsOf(l, Weight) - (backwardCore(l) - 2*core)
 			if back != 2*f {
 				t.Errorf("%s part %d: backward %.0f is not twice forward %.0f", m.Name, i, back, f)
 			}
@@ -102,6 +102,28 @@ func TestTrainingFLOPs(t *testing.T) {
 			t.Errorf("%s: operations sum to %.0f, the model to %.0f", m.Name, sum, want)
 		}
 	}
+}
+
+// TestFusedBackward: scores again, and gradients of queries, keys and values:
+// three products of width d_qk and two of d_v against one of each.
+func TestFusedBackward(t *testing.T) {
+	for name, want := range map[string]float64{"llama-3-8b": 2.5, "deepseek-v3": (3*192 + 2*128) / 320.0} {
+		m := mustModel(t, name)
+		l := BuildLayer(m, &m.Layers[0], with(nil), 4096)
+		if got := float64(backwardCore(&l) / coreFLOPs(&l)); got != want {
+			t.Errorf("%s: backward core %v of the forward, want %v", name, got, want)
+		}
+	}
+}
+
+// backwardCore is the FLOPs of the attention cores' backward.
+func backwardCore(l *Layer) (f unit.FLOPs) {
+	for i := range l.Ops {
+		if op := &l.Ops[i]; op.Kind == Attention && op.Backward {
+			f += op.FLOPs
+		}
+	}
+	return f
 }
 
 // TestRecompute: full recomputation repeats every forward operation once, and

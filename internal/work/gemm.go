@@ -27,9 +27,6 @@ func (b *builder) linear(q product) {
 	}
 	e := q.format.BytesPer()
 	w := q.format.BytesPer()
-	if b.p.Tuning == plan.QLoRA {
-		w = plan.QLoRAFormat.BytesPer()
-	}
 	if q.total == 0 {
 		q.total = q.rows * q.groups
 	}
@@ -39,11 +36,14 @@ func (b *builder) linear(q product) {
 		M: q.rows, N: q.out, K: q.in, Groups: q.groups,
 		FLOPs: unit.FLOPs(2 * rows * in * out), Bytes: unit.Bytes(rows*in*e + weight + rows*out*bf16)}
 	b.cast(q, Forward, q.total*q.in, q.fused, 1)
+	b.dequantise(q, Forward)
 	b.add(fwd)
 	if b.p.Recompute&q.again != 0 {
+		b.dequantise(q, Recompute)
 		fwd.Phase = Recompute
 		b.add(fwd)
 	}
+	b.dequantise(q, Input)
 	b.cast(q, Input, q.total*q.out, false, 2)
 	dx := fwd
 	dx.Phase, dx.N, dx.K = Input, q.in, q.out
@@ -62,6 +62,16 @@ func (b *builder) linear(q product) {
 	grad := 2 * b.p.Precision.Gradients.BytesPer() // read and written: accumulation
 	dw.Bytes = unit.Bytes(rows*(in+out)*e + in*out*float64(q.groups)*grad)
 	b.add(dw)
+}
+
+// dequantise makes the 16-bit copy of a QLoRA base's weights that each product
+// reads (arXiv:2305.14314 section 3).
+func (b *builder) dequantise(q product, phase Phase) {
+	if b.p.Tuning != plan.QLoRA {
+		return
+	}
+	n := q.in * q.out * q.groups
+	b.pass(q.name+" dequantise", q.part, phase, int64(plan.QLoRAFormat.Size(n))+n*bf16)
 }
 
 // kind is Grouped for routed experts even where a rank holds one: the number of

@@ -190,5 +190,5 @@ func adapterParams(w *model.Weight, p *plan.Plan) int64 {
 	case model.SplitIn:
 		in /= ranks
 	}
-	return copies * r * (in + out)
+	return copies * r * (in*max(1, w.Parts) + out)
 }

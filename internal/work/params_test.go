@@ -201,7 +201,7 @@ func TestEnds(t *testing.T) {
 func TestAdapters(t *testing.T) {
 	m := mustModel(t, "llama-3-8b")
 	const h, kv, inner, r = 4096, 1024, 14336, 16
-	want := int64(r * (h + h + 2*(h+kv) + h + h + h + 2*inner + inner + h)) // q, k and v, o, gate with up, down
+	want := int64(r * (h + h + 2*(h+kv) + h + h + 2*(h+inner) + inner + h)) // q, k and v, o, gate and up, down
 	for _, tuning := range []plan.Tuning{plan.LoRA, plan.QLoRA} {
 		p := with(func(p *plan.Plan) { p.Tuning, p.LoRARank = tuning, r })
 		got := BuildLayer(m, &m.Layers[0], p, 128).Params
