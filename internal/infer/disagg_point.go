@@ -61,19 +61,17 @@ func (r *rates) point(x, y, concurrency int) DisaggPoint {
 		_, flight := r.at(x, y, i+1)
 		return flight > flying
 	})
-	p, flight := r.at(x, y, max(n, 1))
+	p, _ := r.at(x, y, max(n, 1))
 	p.Concurrency = concurrency
 	answer := unit.Seconds(d.OSL-1) * p.TPOT
-	full := n == d.MaxDecode || math.IsInf(flight, 1)
-	if !full {
-		_, next := r.at(x, y, n+1)
-		full = math.IsInf(next, 1)
+	by := 1 / max(p.PrefillBusy, p.LinkBusy)
+	if n == d.MaxDecode {
+		by = min(by, 1)
+	} else { // part of one more sequence per worker
+		next, _ := r.at(x, y, n+1)
+		by = min(by, next.Requests/p.Requests, flying/(p.Requests*float64(p.TTFT+answer)))
 	}
-	if full {
-		p.scale(min(1, 1/max(p.PrefillBusy, p.LinkBusy)))
-	} else {
-		p.scale(flying / (p.Requests * float64(p.TTFT+answer)))
-	}
+	p.scale(by)
 	if over := unit.Seconds(flying/p.Requests) - answer - p.TTFT; over > 0 {
 		p.Queue, p.TTFT = p.Queue+over, p.TTFT+over
 	}

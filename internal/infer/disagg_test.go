@@ -1,0 +1,176 @@
+package infer
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+func network(device string, nic float64) *hw.Cluster {
+	return &hw.Cluster{Name: "c", Device: &hw.Device{Name: device}, GPUs: 64,
+		Node: hw.NodeSpec{GPUs: 8, NIC: hw.Figure{Value: nic, Grade: hw.Datasheet, Source: "test"}}}
+}
+
+// KV transfers between two nodes: H800 over 8 x RoCE 0.54 ms + size/144 GB/s, H20
+// over 4 x 400 Gb/s 1.7 ms + size/168 GB/s (modelling notes, section 4).
+func TestKVLinkPublished(t *testing.T) {
+	for _, c := range []struct {
+		cluster *hw.Cluster
+		want    unit.Seconds // for 1 GB
+	}{
+		{network("h800-sxm", 50e9), 0.54e-3 + 1.0/144},
+		{network("h20-96gb", 25e9), 1.7e-3 + 1.0/168},
+	} {
+		l, err := NewKVLink(c.cluster, 8, 16)
+		if err != nil {
+			t.Fatal(err)
+		}
+		floor, got, upper := l.Transfer(1e9)
+		if math.Abs(float64(got/c.want)-1) > 1e-9 || floor > got || got > upper || l.Assumed {
+			t.Errorf("%s: 1 GB takes %g to %g, %g s, published %g", c.cluster.Device.Name, floor, upper, got, c.want)
+		}
+	}
+}
+
+// Other hardware takes the median share of the published transfers and says so.
+func TestKVLinkElsewhere(t *testing.T) {
+	l, err := NewKVLink(network("b200-sxm", 50e9), 4, 8)
+	if err != nil || !l.Assumed || l.NICs != 4 || l.Fastest != 200e9 || !(l.Slowest < l.Rate && l.Rate < l.Fastest) {
+		t.Errorf("%+v, %v", l, err)
+	}
+	f1, e1, u1 := l.Transfer(1e6)
+	f2, e2, u2 := l.Transfer(2e6)
+	if !(f1 < e1 && e1 < u1 && f1 < f2 && e1 < e2 && u1 < u2) {
+		t.Error("a larger cache takes no longer, or the bounds cross")
+	}
+	none := network("x", 0)
+	none.Node.NIC = hw.Figure{}
+	if _, err := NewKVLink(none, 1, 1); err == nil || !strings.Contains(err.Error(), "no NIC rate is known") {
+		t.Errorf("%v", err)
+	}
+	if _, err := NewKVLink(network("x", 1e9), 0, 1); err == nil {
+		t.Error("a transfer from no GPU passed")
+	}
+}
+
+func roles() *Disagg {
+	return &Disagg{
+		Prefill: &fake{weights: 5e-3, token: 10e-6, pair: 1e-11, start: 1e-3}, Decode: decoder(),
+		PrefillGPUs: 4, DecodeGPUs: 8, ISL: 4000, OSL: 500, PrefillTokens: 8192, MaxDecode: 512, Transfer: 2e-3,
+	}
+}
+
+// tokens/s/GPU = out / (prefill GPUs x ratio + decode GPUs), by hand.
+func TestMatch(t *testing.T) {
+	d := roles()
+	m := d.Match(64)
+	read := 2 / float64(d.ReadTime(2))
+	done := 64 / (499 * float64(d.TPOT(64)))
+	if want := done * 500 / (4*done/read + 8); math.Abs(m.TokensPerGPU/want-1) > 1e-12 || math.Abs(m.Ratio-done/read) > 1e-12 {
+		t.Errorf("%+v, want %g tokens/s/GPU", m, want)
+	}
+	if d.Prompts() != 2 || math.Abs(m.PrefillPerGPU-read*4000/4) > 1e-6 {
+		t.Errorf("%d prompts per step, %g prompt tokens/s/GPU", d.Prompts(), m.PrefillPerGPU)
+	}
+}
+
+// Chunks of a long prompt see the earlier ones: no pair is lost or counted twice.
+func TestChunksKeepPairs(t *testing.T) {
+	d := roles()
+	d.Prefill = &fake{pair: 1e-9, token: 1e-6}
+	whole := d.ReadTime(1)
+	d.PrefillTokens = 1000
+	if got := d.ReadTime(1); math.Abs(float64(got/whole)-1) > 1e-9 {
+		t.Errorf("%g s in four chunks, %g in one", got, whole)
+	}
+}
+
+// Little's law holds at every load, throughput and waiting never fall with it, and
+// no deployment beats the rate-matched ratio.
+func TestDisaggProperties(t *testing.T) {
+	d := roles()
+	best := 0.0
+	for n := 1; n <= d.MaxDecode; n++ {
+		best = max(best, d.Match(n).TokensPerGPU)
+	}
+	for _, w := range [][2]int{{1, 1}, {1, 4}, {4, 1}, {2, 3}, {9, 1}} {
+		before := DisaggPoint{}
+		for c := 1; c < 20000; c = c*5/4 + 1 {
+			p := d.Point(w[0], w[1], c)
+			in := p.Requests * float64(p.TTFT+unit.Seconds(d.OSL-1)*p.TPOT)
+			if math.Abs(in/float64(c)-1) > 1e-6 {
+				t.Errorf("%v, %d in flight: rate x time = %g: %+v", w, c, in, p)
+			}
+			if p.Requests < 0.98*before.Requests || p.TPOT < before.TPOT {
+				t.Errorf("%v, %d in flight: %+v after %+v", w, c, p, before)
+			}
+			if p.TTFT < p.Transfer || p.PrefillBusy > 1+1e-9 || p.LinkBusy > 1+1e-9 || p.TokensPerGPU > best*1.0001 || p.Sequences > d.MaxDecode || p.Bound == "" {
+				t.Errorf("%v, %d in flight, ideal %g: %+v", w, c, best, p)
+			}
+			before = p
+		}
+	}
+	if p := d.Point(1, 8, 2000); p.Bound != "prefill" {
+		t.Errorf("one prefill worker for eight decode workers: %+v", p)
+	}
+	if p := d.Point(9, 1, 2000); p.Bound != "kv capacity" || p.Sequences != d.MaxDecode {
+		t.Errorf("nine prefill workers for one decode worker: %+v", p)
+	}
+	slow := roles()
+	slow.Transfer = 1
+	if p := slow.Point(4, 1, 500); p.Bound != "kv transfer" {
+		t.Errorf("a second per transfer: %+v", p)
+	}
+}
+
+// The search over ratios comes near the rate match from below and keeps limits.
+func TestRatios(t *testing.T) {
+	d := roles()
+	best := 0.0
+	for n := 1; n <= d.MaxDecode; n++ {
+		best = max(best, d.Match(n).TokensPerGPU)
+	}
+	points, err := d.Ratios(256, 0, 0)
+	if err != nil || len(points) == 0 || points[0].TokensPerGPU < 0.93*best || points[0].TokensPerGPU > best {
+		t.Fatalf("%v, best %+v of %d, rate match %g", err, points[0], len(points), best)
+	}
+	for i, p := range points {
+		if p.PrefillWorkers*d.PrefillGPUs+p.DecodeWorkers*d.DecodeGPUs > 256 || i > 0 && p.TokensPerGPU > points[i-1].TokensPerGPU {
+			t.Errorf("%+v", p)
+		}
+	}
+	limited, err := d.Ratios(256, 0.2, 0.02)
+	if err != nil || len(limited) == 0 || limited[0].TokensPerGPU > points[0].TokensPerGPU {
+		t.Fatalf("%v, %d points", err, len(limited))
+	}
+	for _, p := range limited {
+		if p.TTFT > 0.2 || p.TPOT > 0.02 {
+			t.Errorf("%+v breaks its limits", p)
+		}
+	}
+	if none, err := d.Ratios(256, 0, 1e-3); err != nil || len(none) != 0 {
+		t.Errorf("%d points at a millisecond per token, %v", len(none), err)
+	}
+}
+
+func TestBadDisagg(t *testing.T) {
+	for says, change := range map[string]func(*Disagg){
+		"give a plan of each role":    func(d *Disagg) { d.Decode = nil },
+		"give at least 1 and 2":       func(d *Disagg) { d.OSL = 1 },
+		"tokens per prefill step":     func(d *Disagg) { d.PrefillTokens = 0 },
+		"holds no sequence of 4500":   func(d *Disagg) { d.MaxDecode = 0 },
+		"KV transfer of -1":           func(d *Disagg) { d.Transfer = -1 },
+		"acceptance 2 of draft 1":     func(d *Disagg) { d.Spec = &Speculation{Drafter: MTP, Drafts: 1, Accept: []float64{2}} },
+		"give at least 12":            func(d *Disagg) {},
+		"0 prefill and 8 decode GPUs": func(d *Disagg) { d.PrefillGPUs = 0 },
+	} {
+		d := roles()
+		change(d)
+		if _, err := d.Ratios(11, 0, 0); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("error %v, want one line with %q", err, says)
+		}
+	}
+}
