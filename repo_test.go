@@ -36,7 +36,7 @@ var layers = []layer{
 	{"cost", "unit hw work", "the only place where work becomes seconds; it prices operations, not plans"},
 	{"calib", "unit hw catalog work cost", "fits machine constants; no model and no plan may leak into them"},
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
-	{"infer", "unit model hw plan work mem cost", "one step of a serving engine; no queue and no clock"},
+	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},

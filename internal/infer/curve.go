@@ -85,11 +85,19 @@ func (e *Engine) tabulate() {
 			k.shared[1] = newCurve(func(dst []work.Op, n int64) []work.Op { return low.FFN(low.Attention(dst, l, n), l, n) })
 		}
 		k.experts = newCurve(func(dst []work.Op, n int64) []work.Op {
-			return w.Expert(dst, &l.FFN, work.ExpertLoad{All: float64(n), Share: e.setup.Imbalance})
+			return w.Expert(dst, &l.FFN, work.ExpertLoad{All: float64(n), Share: e.imbalance(float64(n))})
 		})
 		k.absorb = newCurve(func(dst []work.Op, n int64) []work.Op { return w.Absorb(dst, l, n) })
 		k.expand = newCurve(func(dst []work.Op, n int64) []work.Op { return w.Expand(dst, l, n) })
 	}
 	e.head = newCurve(w.Head)
 	e.embed = newCurve(w.Embedding)
+}
+
+// imbalance is the busiest expert rank over the mean when n tokens are routed.
+func (e *Engine) imbalance(n float64) float64 {
+	if e.setup.Loads != nil {
+		return e.setup.Loads.At(n)
+	}
+	return e.setup.Imbalance
 }

@@ -14,6 +14,9 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 type TwoBatch struct {
 	Inner  Stepper
 	Layers int // of the model
+	// Replicas is the attention replicas of the instance. Fewer than two prompts for
+	// each are cut inside: the second half of a prompt sees the keys of the first.
+	Replicas int
 	// SMShare of the device is taken by communication kernels while they run: 20 of
 	// an H800's 132 in DeepEP's normal mode, none in its low-latency mode (modelling
 	// notes, section 4).
@@ -57,7 +60,9 @@ func (t *TwoBatch) cut(b *Batch) bool {
 	*h = *b
 	h.Decode = (b.Decode + 1) / 2
 	h.Prefill = (b.Prefill + 1) / 2
-	h.Prompts = (b.Prompts + 1) / 2
+	if b.Prompts >= 2*max(t.Replicas, 1) {
+		h.Prompts = (b.Prompts + 1) / 2
+	}
 	if b.Decode > 0 {
 		h.DecodeContext = b.DecodeContext * int64(h.Decode) / int64(b.Decode)
 	}
@@ -67,7 +72,10 @@ func (t *TwoBatch) cut(b *Batch) bool {
 	t.half[1] = Batch{
 		Decode: b.Decode - h.Decode, DecodeContext: b.DecodeContext - h.DecodeContext, Draft: b.Draft,
 		Prefill: b.Prefill - h.Prefill, PrefillPairs: b.PrefillPairs - h.PrefillPairs,
-		Prompts: min(h.Prompts, b.Prompts), // a single prompt has tokens in both halves
+		Prompts: b.Prompts - h.Prompts,
+	}
+	if h.Prompts == b.Prompts { // cut inside
+		t.half[1].Prompts = b.Prompts
 	}
 	return true
 }

@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -29,9 +30,11 @@ type Setup struct {
 	Context        int64         // tokens of a usual request, see Engine.KVTokens; 0 = DefaultContext
 	Utilization    float64       // of device memory; 0 = DefaultUtilization
 	Imbalance      float64       // rows of the busiest expert rank over the mean; 0 = balanced
-	MTP            int           // multi-token-prediction modules loaded beside the model
-	Peak           bool          // datasheet rates instead of achieved ones
-	Eager          bool          // no CUDA graphs
+	// Loads, where given, is the imbalance by the tokens of a step, in place of Imbalance.
+	Loads *balance.Imbalance
+	MTP   int  // multi-token-prediction modules loaded beside the model
+	Peak  bool // datasheet rates instead of achieved ones
+	Eager bool // no CUDA graphs
 }
 
 // Defaults of a Setup. The share of memory is vLLM's gpu_memory_utilization, the

@@ -15,6 +15,7 @@ type Serving struct {
 	EP         int // expert ranks of an instance; 1 = every expert split over TP
 	DCP        int // decode context parallelism inside TP: ranks that share one KV cache; 1 = none
 	Replicas   int // instances side by side, each with its own queue
+	Redundant  int // copies of heavy experts beyond one of each, in all EP ranks together
 }
 
 // GPUs is the size of one instance.
@@ -46,6 +47,9 @@ func (s *Serving) String() string {
 		if d.n > 1 {
 			fmt.Fprintf(&b, ",%s=%d", d.k, d.n)
 		}
+	}
+	if s.Redundant > 0 {
+		fmt.Fprintf(&b, ",%s=%d", KeyRedundant, s.Redundant)
 	}
 	return b.String()
 }

@@ -31,6 +31,9 @@ func (s *Serving) Check(m *model.Model, gpus int64) error {
 			return err
 		}
 	}
+	if s.Redundant != 0 && (s.Redundant < 0 || s.Redundant > maxDegree || s.EP == 1) {
+		return fmt.Errorf("plan key redundant=%d needs experts on ranks of their own and at most %d copies: set ep or leave redundant out", s.Redundant, maxDegree)
+	}
 	if s.EP > 1 && !m.MoE() {
 		return fmt.Errorf("plan key ep=%d: %s has no routed experts: leave ep out", s.EP, m.Name)
 	}
@@ -69,8 +72,12 @@ func (s *Serving) checkFFN(m *model.Model, f *model.FFN) error {
 	switch {
 	case s.Ranks()%s.EP != 0:
 		return fmt.Errorf("plan key ep=%d does not divide tp x dp = %d: use a divisor", s.EP, s.Ranks())
-	case f.Experts%int64(s.EP) != 0:
-		return fmt.Errorf("plan key ep=%d does not divide the %d experts of %s: use a divisor", s.EP, f.Experts, m.Name)
+	case s.slots(f)%int64(s.EP) != 0 && s.Redundant > 0:
+		return fmt.Errorf("plan key redundant=%d: %d experts and their copies do not fill ep=%d evenly: use redundant=%d",
+			s.Redundant, f.Experts, s.EP, int64(s.Redundant)+int64(s.EP)-s.slots(f)%int64(s.EP))
+	case s.slots(f)%int64(s.EP) != 0:
+		return fmt.Errorf("plan key ep=%d does not divide the %d experts of %s: use a divisor, or redundant=%d copies that fill it up",
+			s.EP, f.Experts, m.Name, int64(s.EP)-f.Experts%int64(s.EP))
 	case f.ExpertInner%int64(s.ETP()) != 0:
 		return fmt.Errorf("tp x dp / ep = %d does not divide the expert ffn size %d of %s: raise ep", s.ETP(), f.ExpertInner, m.Name)
 	case !s.Exchange() && f.SharedInner%tp != 0:
@@ -78,3 +85,6 @@ func (s *Serving) checkFFN(m *model.Model, f *model.FFN) error {
 	}
 	return nil
 }
+
+// slots is the experts of a layer with their copies.
+func (s *Serving) slots(f *model.FFN) int64 { return f.Experts + int64(s.Redundant) }

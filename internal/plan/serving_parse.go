@@ -8,12 +8,13 @@ import (
 
 // Keys of serving plans beside tp, pp, dp and ep.
 const (
-	KeyDCP      Key = "dcp"
-	KeyReplicas Key = "replicas"
-	KeyWorkers  Key = "workers"
+	KeyDCP       Key = "dcp"
+	KeyReplicas  Key = "replicas"
+	KeyWorkers   Key = "workers"
+	KeyRedundant Key = "redundant"
 )
 
-var servingKeys = []Key{KeyTP, KeyPP, KeyDP, KeyEP, KeyDCP, KeyReplicas}
+var servingKeys = []Key{KeyTP, KeyPP, KeyDP, KeyEP, KeyDCP, KeyReplicas, KeyRedundant}
 
 // FixedServing is a partly given layout. Degrees that were not given are 1 in
 // Serving and Has tells them apart; a search may set them.
@@ -67,7 +68,7 @@ func ParseServing(text string) (*ServingText, error) {
 		if *into != nil {
 			return nil, fmt.Errorf("plan role %q is given twice in %q: keep one", role, text)
 		}
-		f, err := parseDegrees(rest, []Key{KeyTP, KeyPP, KeyDP, KeyEP, KeyDCP, KeyWorkers})
+		f, err := parseDegrees(rest, []Key{KeyTP, KeyPP, KeyDP, KeyEP, KeyDCP, KeyWorkers, KeyRedundant})
 		if err != nil {
 			return nil, err
 		}
@@ -86,7 +87,7 @@ func parseDegrees(text string, keys []Key) (*FixedServing, error) {
 	f := &FixedServing{Serving: Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}, Workers: 1, given: map[Key]bool{}}
 	s := &f.Serving
 	fields := map[Key]*int{KeyTP: &s.TP, KeyPP: &s.PP, KeyDP: &s.DP, KeyEP: &s.EP, KeyDCP: &s.DCP,
-		KeyReplicas: &s.Replicas, KeyWorkers: &f.Workers}
+		KeyReplicas: &s.Replicas, KeyWorkers: &f.Workers, KeyRedundant: &s.Redundant}
 	for _, item := range strings.Split(text, ",") {
 		item = strings.TrimSpace(item)
 		if item == "" {
@@ -106,6 +107,10 @@ func parseDegrees(text string, keys []Key) (*FixedServing, error) {
 			return nil, fmt.Errorf("plan key %q is given twice in %q: keep one", k, text)
 		}
 		n, err := strconv.Atoi(value)
+		if k == KeyRedundant && value == "0" {
+			f.given[k] = true
+			continue
+		}
 		if err != nil || n < 1 || n > maxDegree {
 			return nil, fmt.Errorf("plan key %s=%q is not a whole number from 1 to %d: write for example %s=8", k, value, maxDegree, k)
 		}

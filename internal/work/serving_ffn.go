@@ -93,14 +93,16 @@ type ExpertLoad struct {
 // Expert is the routed experts of the busiest rank: its share of all choices on
 // its own experts, of which only those that a token chose are read. Permutation,
 // activation and weighted sum belong to the fused kernels and are priced with them.
+// Redundant copies share the load of their experts and are chosen like others.
 func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 	if !f.MoE() || e.All <= 0 {
 		return dst
 	}
 	ep, etp := int64(s.Plan.EP), int64(s.Plan.ETP())
-	local := f.Experts / ep
+	slots := f.Experts + int64(s.Plan.Redundant)
+	local := slots / ep
 	rows := e.All * float64(f.TopK) / float64(ep) * max(e.Share, 1)
-	touched := min(Touched(f.Experts, f.TopK, e.All)/float64(ep), float64(local))
+	touched := min(Touched(slots, f.TopK, e.All)/float64(ep), float64(local))
 	inner, width := f.ExpertInner/etp, f.ExpertInner/etp
 	if f.Gated {
 		width *= 2

@@ -21,8 +21,8 @@ func (w *Stored) Add(o Stored, n int64) {
 }
 
 // Stored counts one rank's share of a layer: matrices split over TP by whole heads
-// (with copies where heads are fewer than ranks), experts over EP and ETP, shared
-// experts over TP or, with an exchange, whole; the rest whole.
+// (with copies where heads are fewer than ranks), experts and their redundant copies
+// over EP and ETP, shared experts over TP or, with an exchange, whole; the rest whole.
 func (s *Serving) Stored(l *model.Layer) Stored {
 	var w Stored
 	tp := int64(s.Plan.TP)
@@ -31,7 +31,7 @@ func (s *Serving) Stored(l *model.Layer) Stored {
 		case x.Role == model.RoleExpert:
 			etp := int64(s.Plan.ETP())
 			each := s.Experts.Size(x.In*x.Out/etp) + unit.Bytes(biasShare(&x, etp)*bf16)
-			w.Experts += unit.Bytes(x.Copies/int64(s.Plan.EP)) * each
+			w.Experts += unit.Bytes((x.Copies+int64(s.Plan.Redundant))/int64(s.Plan.EP)) * each
 		case x.In == 0 || x.Role == model.RoleRouter:
 			w.Dense += unit.Bytes(x.Params() * bf16)
 		default:
