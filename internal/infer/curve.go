@@ -13,7 +13,7 @@ import (
 // answers one question prices little and one that simulates allocates nothing.
 type curve struct {
 	list   func(dst []work.Op, n int64) []work.Op
-	points []*sums
+	blocks [octaves + 1][]*sums // fine points, then one block per doubling; nil until needed
 }
 
 const (
@@ -21,23 +21,22 @@ const (
 	fine     = 1 << fineBits
 	stepBits = 4
 	steps    = 1 << stepBits
-	octaves  = 24 // up to 2^30 tokens
+	octaves  = 63 - fineBits
 )
 
-func newCurve(list func(dst []work.Op, n int64) []work.Op) *curve {
-	return &curve{list: list, points: make([]*sums, fine+steps*octaves+2)}
-}
+func newCurve(list func(dst []work.Op, n int64) []work.Op) *curve { return &curve{list: list} }
 
-// slot is the last point at or before n, and the tokens of it and of the next one.
-func slot(n int64) (at int, low, high int64) {
+// slot is the block and the place in it of the last point at or before n, and the
+// tokens of it and of the next one.
+func slot(n int64) (block, at int, low, high int64) {
 	if n < fine {
-		return int(n), n, n + 1
+		return 0, int(n), n, n + 1
 	}
 	octave := bits.Len64(uint64(n)) - 1
 	shift := octave - stepBits
 	j := n>>shift - steps
 	low = (j + steps) << shift
-	return fine + (octave-fineBits)*steps + int(j), low, low + 1<<shift
+	return octave - fineBits + 1, int(j), low, low + 1<<shift
 }
 
 // at adds w times the cost of n tokens to s.
@@ -45,21 +44,29 @@ func (e *Engine) at(s *sums, c *curve, n int64, w float64) {
 	if n <= 0 || w == 0 {
 		return
 	}
-	i, low, high := slot(n)
-	a := e.point(c, i, low)
+	block, i, low, high := slot(n)
+	a := e.point(c, block, i, low)
 	if n == low {
 		s.add(a, w)
 		return
 	}
-	b := e.point(c, i+1, high)
+	block, i, _, _ = slot(high)
+	b := e.point(c, block, i, high)
 	x := float64(n-low) / float64(high-low)
 	s.add(a, w*(1-x))
 	s.add(b, w*x)
 }
 
-// point prices the i-th point, n tokens, once.
-func (e *Engine) point(c *curve, i int, n int64) *sums {
-	if p := c.points[i]; p != nil {
+// point prices a point, n tokens, once.
+func (e *Engine) point(c *curve, block, i int, n int64) *sums {
+	if c.blocks[block] == nil {
+		size := steps
+		if block == 0 {
+			size = fine
+		}
+		c.blocks[block] = make([]*sums, size)
+	}
+	if p := c.blocks[block][i]; p != nil {
 		return p
 	}
 	p := &sums{}
@@ -67,7 +74,7 @@ func (e *Engine) point(c *curve, i int, n int64) *sums {
 	for k := range e.scratch {
 		e.op(p, &e.scratch[k])
 	}
-	c.points[i] = p
+	c.blocks[block][i] = p
 	return p
 }
 

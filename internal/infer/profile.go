@@ -28,6 +28,7 @@ type Profile struct {
 	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising, the first scheduling
 	Sustained         float64      // share of isolated kernels' speed that a step holds; 0 = all
 	BatchTokens       int64        // tokens of one step, the engine's default
+	Separate          bool         // prompts are read in steps of their own, not beside generating sequences
 	Grade             hw.Grade
 	Source            string
 }
@@ -71,6 +72,7 @@ type profileRow struct {
 	RequestUS float64 `json:"request_us"`
 	Sustained float64 `json:"sustained"`
 	Tokens    int64   `json:"batch_tokens"`
+	Separate  bool    `json:"separate_prompts,omitempty"`
 	Grade     string  `json:"grade"`
 	Source    string  `json:"source"`
 }
@@ -105,7 +107,7 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Grade: g, Source: r.Source})
+			Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Separate: r.Separate, Grade: g, Source: r.Source})
 	}
 	return out, nil
 }

@@ -37,11 +37,10 @@ type Setup struct {
 	Eager bool // no CUDA graphs
 }
 
-// Defaults of a Setup. The share of memory is vLLM's gpu_memory_utilization, the
-// sequences its max_num_seqs of 256.
+// Defaults of a Setup. The share of memory is vLLM's gpu_memory_utilization.
 const (
 	DefaultUtilization = 0.9
-	DefaultSequences   = 256
+	DefaultSequences   = 1024
 	DefaultContext     = 8192
 )
 
@@ -93,7 +92,8 @@ type kind struct {
 type stage struct{ count []int64 }
 
 // New checks the setup and prepares its prices. An impossible layout is an error of
-// one line; a model that does not fit is a *MemoryError.
+// one line. A model that does not fit is a *MemoryError beside an engine that
+// prices its steps all the same, for whoever asks how far off it is.
 func New(s *Setup) (*Engine, error) {
 	e := &Engine{setup: *s}
 	if err := e.defaults(); err != nil {

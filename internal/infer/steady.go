@@ -1,0 +1,270 @@
+package infer
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Load is a closed loop on one instance: Concurrency clients, each sending its next
+// request of ISL prompt and OSL generated tokens when the last one is answered.
+type Load struct {
+	ISL, OSL    int64
+	Concurrency int64
+	Spec        *Speculation // nil = none
+	// Stepper prices steps in the engine's place, for example a Speculative or a
+	// TwoBatch around it; nil = the engine itself. It is asked for plain batches.
+	Stepper Stepper
+}
+
+// Point is the steady state of a closed loop: means over requests.
+type Point struct {
+	TTFT, TPOT unit.Seconds
+	Queue      unit.Seconds // of TTFT: waiting for room in the cache or in the prompt budget
+	E2E        unit.Seconds // TTFT and all further tokens
+	Requests   float64      // per second
+	Output     float64      // generated tokens per second of the instance
+	Decoding   float64      // sequences that generate at once
+	Running    int64        // sequences that the instance holds at once
+	Prompts    float64      // share of the time that prompts add to decode steps
+	// Room is the used share of the scarcest of cache, sequence slots and prompt
+	// tokens per step; at 1 requests queue.
+	Room  float64
+	Limit Limit
+	Step  Step // a decode step without prompts
+	Bound cost.Resource
+}
+
+// Limit is what a Point ran out of.
+type Limit uint8
+
+// The limits.
+const (
+	NoLimit    Limit = iota
+	CacheFull        // the KV cache holds no more sequences
+	SlotsFull        // the engine's own limit of sequences
+	PromptFull       // prompts fill every step's token budget
+)
+
+var limitNames = [...]string{"none", "kv cache", "sequence slots", "prompt tokens per step"}
+
+// String is the limit's name in reports.
+func (l Limit) String() string { return limitNames[l] }
+
+// trusted is the share of room beyond which means still hold and tails do not:
+// bursts queue that a mean does not see.
+const trusted = 0.8
+
+// Valid tells whether the means stand for single requests as well; beyond, only a
+// simulation gives percentiles.
+func (p *Point) Valid() bool { return p.Room <= trusted }
+
+// steady is the closed loop while it is solved.
+type steady struct {
+	e        *Engine
+	st       Stepper
+	l        *Load
+	steps    float64 // decode steps of one answer
+	tokens   float64 // per sequence and step
+	context  float64 // cached tokens of a generating sequence, mean
+	capacity float64 // prompt chunks that fit into one step
+	chunks   float64 // steps that read one prompt
+	chunk    int64   // tokens of each
+	others   float64 // (n-1)/n: what one of n clients sees of a population
+	batch    Batch
+}
+
+// Steady solves the closed loop. Prompts are read in line with decode steps (or, in
+// engines that do not mix, between them), in chunks that the step's token budget
+// leaves room for:
+//
+//	step    = decode(n) + q (mixed(n, one chunk) - decode(n)),  q = n/steps x chunks
+//	clients = n + rate x TTFT + waiting,                        rate = n/(steps x step)
+//
+// n is the sequences that generate at once, q the prompt chunks per step. Where q
+// reaches what fits, or the cache is full, the rest of the clients wait. The formula
+// has no bursts: see Point.Valid.
+func Steady(e *Engine, l *Load) (Point, error) {
+	if l.Concurrency < 1 {
+		return Point{}, fmt.Errorf("concurrency %d: give at least 1", l.Concurrency)
+	}
+	if err := e.CheckRequest(l.ISL, l.OSL); err != nil {
+		return Point{}, err
+	}
+	if l.Spec != nil {
+		if err := l.Spec.Check(); err != nil {
+			return Point{}, err
+		}
+	}
+	s := steady{e: e, st: l.Stepper, l: l, tokens: l.Spec.Tokens()}
+	if s.st == nil {
+		s.st = e
+	}
+	s.steps = float64(l.OSL-1) / s.tokens
+	s.context = float64(l.ISL) + float64(l.OSL)/2
+	return s.solve(), nil
+}
+
+// solve finds the population of generating sequences.
+func (s *steady) solve() Point {
+	l := s.l
+	held, limit := s.held()
+	clients := min(float64(l.Concurrency), held)
+	s.others = (clients - 1) / clients
+	s.budget(clients)
+	most := math.Inf(1) // generating sequences whose successors' prompts still fit
+	if s.steps > 0 {
+		most = s.capacity / s.chunks * s.steps
+	}
+	n := min(clients, most)
+	var step, first float64
+	for range 40 {
+		step, first = s.step(n), s.first(n)
+		total := n
+		if s.steps > 0 {
+			total += n / (s.steps * step) * first
+		}
+		next := min(n*clients/total, most)
+		if math.Abs(next-n) < 1e-3*n {
+			n = next
+			break
+		}
+		n = next
+	}
+	step, first = s.step(n), s.first(n)
+	return s.point(n, step, first, held, limit)
+}
+
+// point turns the solution into the figures users ask for.
+func (s *steady) point(n, step, first, held float64, limit Limit) Point {
+	l, c := s.l, float64(s.l.Concurrency)
+	p := Point{Decoding: n, Running: int64(min(c, held)), Step: s.decode(s.seen(n))}
+	answer := s.steps * step
+	p.TPOT = unit.Seconds(0)
+	if l.OSL > 1 {
+		p.TPOT = unit.Seconds(answer / float64(l.OSL-1))
+	}
+	used := 0.0
+	if s.steps > 0 {
+		p.Requests = n / answer
+		used = n / s.steps * s.chunks / s.capacity
+	} else {
+		p.Requests = min(c, held) / first
+		used = min(1, c/(s.capacity/s.chunks))
+	}
+	// Little's law gives the wait of those who neither generate nor are read.
+	wait := max(c/p.Requests-answer-first, 0)
+	if wait < 1e-2*(answer+first) { // the iteration's tolerance, no queue
+		wait = 0
+		p.Requests = c / (answer + first)
+	}
+	p.Queue = unit.Seconds(wait)
+	p.TTFT = unit.Seconds(first+wait) + s.e.profile.Request
+	p.E2E = p.TTFT + unit.Seconds(answer)
+	p.Output = p.Requests * float64(l.OSL)
+	p.Room = max(min(used, 1), min(c/held, 1))
+	if p.Room >= 1 && wait > 0 {
+		p.Limit = limit
+		if used >= 1-1e-6 {
+			p.Limit = PromptFull
+		}
+	}
+	if step > 0 {
+		p.Prompts = 1 - float64(p.Step.Total)/step
+	}
+	p.Bound = p.Step.Bound()
+	return p
+}
+
+// held is how many sequences the instance may hold and what would stop more.
+func (s *steady) held() (float64, Limit) {
+	slots := s.e.setup.MaxSequences * int64(s.e.setup.Plan.DP)
+	cache := s.e.MaxConcurrency(int64(s.context))
+	if cache <= slots {
+		return float64(max(cache, 1)), CacheFull
+	}
+	return float64(slots), SlotsFull
+}
+
+// budget deals the step's token budget: what generating sequences leave of it is
+// read from prompts, in equal chunks.
+func (s *steady) budget(clients float64) {
+	setup := s.e.Setup()
+	dp := float64(setup.Plan.DP)
+	drafts := 0.0
+	if s.l.Spec != nil {
+		drafts = float64(s.l.Spec.Drafts)
+	}
+	left := float64(setup.MaxBatchTokens)
+	if !s.e.profile.Separate {
+		left -= math.Ceil(clients/dp) * (1 + drafts)
+	}
+	left = max(left, float64(setup.MaxBatchTokens)/16) // schedulers keep prompts from starving
+	s.chunks = math.Ceil(float64(s.l.ISL) / left)
+	s.chunk = int64(math.Ceil(float64(s.l.ISL) / s.chunks))
+	s.capacity = math.Floor(left/float64(s.chunk)) * dp
+}
+
+// seen is how many sequences generate in the steps that one of them sees.
+func (s *steady) seen(n float64) float64 { return 1 + n*s.others }
+
+// decode is a step of n sequences and no prompt.
+func (s *steady) decode(n float64) Step {
+	k := int64(math.Round(n))
+	s.batch = Batch{Decode: int(k), DecodeContext: int64(float64(k) * s.context)}
+	return s.st.Step(&s.batch)
+}
+
+// mixed is the time of a step with n generating sequences and k mean prompt chunks.
+func (s *steady) mixed(n float64, k int64) float64 {
+	d := s.decode(n)
+	if k == 0 {
+		return float64(d.Total)
+	}
+	each := float64(s.chunk) * float64(s.l.ISL) / 2 // mean over the prompt's chunks: half of it is cached
+	b := Batch{Prefill: k * s.chunk, Prompts: int(k), PrefillPairs: float64(k) * each}
+	if !s.e.profile.Separate {
+		b.Decode, b.DecodeContext = s.batch.Decode, s.batch.DecodeContext
+	}
+	s.batch = b
+	t := s.st.Step(&s.batch).Total
+	if s.e.profile.Separate {
+		t += d.Total
+	}
+	return float64(t)
+}
+
+// loaded is the mean step with q chunks in it, between whole numbers of them.
+func (s *steady) loaded(n, q float64) float64 {
+	low := math.Floor(q)
+	a := s.mixed(n, int64(low))
+	if q == low {
+		return a
+	}
+	return a + (q-low)*(s.mixed(n, int64(low)+1)-a)
+}
+
+// step is the mean time between tokens of a sequence.
+func (s *steady) step(n float64) float64 {
+	if s.steps <= 0 {
+		return 0
+	}
+	return s.loaded(s.seen(n), n*s.others/s.steps*s.chunks)
+}
+
+// first is the time from a request's start to its first token without a queue: half
+// of the step that runs, then its own chunks beside those of others.
+func (s *steady) first(n float64) float64 {
+	q, seen := 0.0, n*s.others
+	if s.steps > 0 {
+		q = seen / s.steps * s.chunks
+	}
+	q = min(q+1, max(s.capacity, 1))
+	t := s.chunks * s.loaded(seen, q)
+	if seen > 0 {
+		t += s.step(n) / 2
+	}
+	return t
+}
