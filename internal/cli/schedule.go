@@ -93,6 +93,12 @@ func layOut(cmd *cobra.Command, name string, o *scheduleFlags) (*sched.Layout, *
 		return nil, nil, usagef("--f, --b and --w are all 0: give one of them a time, for example --f 1ms")
 	}
 	spec := sched.Uniform(kind, int(o.stages), int(o.microbatches), int(o.vpp), o.f, o.b, o.w, o.comm, o.fb)
+	if cmd.Flags().Changed("fb") && o.fb == 0 { // a length as good as any; Uniform's 0 stands for f + b + w
+		spec.Times.Pair = func(int, int) unit.Seconds { return 0 }
+	}
+	if err := spec.Drawable(); err != nil {
+		return nil, nil, badInput(err)
+	}
 	l, err := sched.Lay(spec)
 	return l, spec, badInput(err)
 }

@@ -14,6 +14,9 @@ type greedy struct {
 	limit float64 // micro-batches a rank may hold
 	share float64 // of one that waits for its W
 	ranks []greedyRank
+	queue clocks         // ranks that have work and are awake
+	woken int            // rank that the last pass woke, or -1
+	worst unit.Seconds   // most that any rank has idled
 	fEnd  []unit.Seconds // end of F of (rank, micro-batch), m per rank
 	bEnd  []unit.Seconds
 	delay []unit.Seconds // of the boundary after a rank
@@ -44,24 +47,23 @@ func newGreedy(s *Spec) *greedy {
 func (g *greedy) run(st strategy, order [][]item) {
 	g.strategy, g.order = st, order
 	clear(g.ranks)
+	g.worst = 0
+	g.queue.fill(g.ranks)
 	for left := 3 * g.s.Stages * g.s.MicroBatches; left > 0; {
-		r := g.behind()
+		r := g.queue.first()
+		g.woken = -1
 		if g.decide(r) {
 			left--
 		}
-	}
-}
-
-// behind is the rank with the earliest clock of those that have work and are awake.
-func (g *greedy) behind() int {
-	at, best := never, -1
-	for i := range g.ranks {
-		x := &g.ranks[i]
-		if !x.asleep && x.w < g.s.MicroBatches && x.now < at {
-			at, best = x.now, i
+		if x := &g.ranks[r]; x.asleep || x.w == g.s.MicroBatches {
+			g.queue.drop()
+		} else {
+			g.queue.sink(0)
+		}
+		if g.woken >= 0 {
+			g.queue.add(g.woken)
 		}
 	}
-	return best
 }
 
 // decide runs one pass on rank r at its clock, or moves the clock to when an
@@ -103,15 +105,7 @@ func (g *greedy) fills(r int, gap unit.Seconds) bool {
 	if float64(gap) >= g.fill*float64(g.s.Times.W[r]) {
 		return true
 	}
-	if !g.fillWorst {
-		return false
-	}
-	for i := range g.ranks {
-		if g.ranks[i].idle > g.ranks[r].idle+gap {
-			return false
-		}
-	}
-	return true
+	return g.fillWorst && g.worst <= g.ranks[r].idle+gap
 }
 
 // arriveF is when the next forward's input is there; never, as far as is known,
@@ -164,6 +158,7 @@ func (g *greedy) put(r int, pass Pass, mb int) {
 		length = g.s.Times.W[r]
 	}
 	x.idle += x.now - x.free
+	g.worst = max(g.worst, x.idle)
 	x.now += length
 	x.free = x.now
 	if g.order != nil {
@@ -172,6 +167,7 @@ func (g *greedy) put(r int, pass Pass, mb int) {
 	if wake >= 0 && wake < len(g.ranks) && g.ranks[wake].asleep {
 		y := &g.ranks[wake]
 		y.asleep, y.now = false, max(y.free, x.now-length)
+		g.woken = wake
 	}
 }
 

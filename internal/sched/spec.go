@@ -2,7 +2,6 @@ package sched
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -40,9 +39,6 @@ type Times struct {
 // (its table 1), which is 0.37 and 0.43 for the two models with a published
 // bubble rate; 0.4 stands between.
 const PublishedWeightShare = 0.4
-
-// maxPasses bounds a layout, so that an absurd size is an error and no crash.
-const maxPasses = 1 << 23
 
 // maxSeconds bounds one time, so that sums of maxPasses of them stay finite.
 const maxSeconds unit.Seconds = 1e12
@@ -112,8 +108,6 @@ func (s *Spec) checkSize() error {
 		return fmt.Errorf("vpp %d: a rank has at least 1 chunk", v)
 	case k == Interleaved && v < 2:
 		return fmt.Errorf("interleaved with vpp 1: give vpp 2 or more, or schedule 1f1b")
-	case k == Interleaved && v > math.MaxUint8:
-		return fmt.Errorf("vpp %d: at most %d chunks per rank", v, math.MaxUint8)
 	case k != Interleaved && v > k.LocalChunks(1):
 		return fmt.Errorf("%s with vpp %d: it has %d per rank; vpp is for interleaved", k, v, k.LocalChunks(1))
 	case k == Interleaved && m%p != 0:
@@ -125,10 +119,7 @@ func (s *Spec) checkSize() error {
 	case (k == DualPipe || k == DualPipeV) && m < 2*p:
 		return fmt.Errorf("%s with %d micro-batches on %d stages: it needs at least %d", k, m, p, 2*p)
 	}
-	if n := float64(p) * float64(v) * float64(m) * 6; n > maxPasses {
-		return fmt.Errorf("%d stages x %d micro-batches x vpp %d: too many passes to lay out (%.3g, at most %d)", p, m, v, n, maxPasses)
-	}
-	return nil
+	return k.TooLarge(p, m, v)
 }
 
 func checkTimes(what string, t []unit.Seconds, n int) error {
