@@ -53,7 +53,7 @@ func attentionSamples(t *table, keep func() bool) ([]sample, error) {
 		if plain && (qk == hw.MLADim || qk > hw.HeadDims[hw.NumHeadDims-1]) || !keep() {
 			continue
 		}
-		x := sample{n: 1, weight: 1}
+		x := sample{ops: make([]work.Op, 1), weight: 1}
 		x.ops[0] = attentionOp(batch, s, heads, kvHeads, qk, v)
 		if s >= large {
 			x.weight = 10

@@ -37,7 +37,7 @@ func commSamples(t *table, keep func() bool) ([]sample, error) {
 		if !keep() {
 			continue
 		}
-		x := sample{n: 1, weight: 1}
+		x := sample{ops: make([]work.Op, 1), weight: 1}
 		x.ops[0] = work.Op{
 			Name: name, Kind: work.Collective, Count: 1,
 			Comm: work.Comm{Kind: kind, Size: int64(c["num_gpus"][i]), Stride: 1, Bytes: unit.Bytes(int64(c["message_size"][i]) * size)},

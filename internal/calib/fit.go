@@ -36,7 +36,7 @@ func Fit(dir string) (Report, error) {
 	var r Report
 	for _, g := range generations {
 		f := fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
-		for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives} {
+		for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives, f.engines} {
 			if err := step(); err != nil {
 				return Report{}, err
 			}
@@ -150,7 +150,7 @@ func (f *fitter) solve(p *problem) error {
 	f.tables = append(f.tables, tables...)
 	done := map[*engine]bool{}
 	for _, s := range p.sources {
-		if e := s.engine; !done[e] && *e != (engine{name: e.name}) {
+		if e := s.engine; e != nil && !done[e] && *e != (engine{name: e.name}) {
 			f.kernels.Overheads = append(f.kernels.Overheads, e.overhead(p.what))
 			done[e] = true
 		}

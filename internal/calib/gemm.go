@@ -30,7 +30,7 @@ func gemmSamples(t *table, dtype string, keep func() bool) ([]sample, error) {
 			continue
 		}
 		m, n, k := int64(c["m"][i]), int64(c["n"][i]), int64(c["k"][i])
-		x := sample{n: 1, rows: float64(m), elements: float64(m * k), weight: 1}
+		x := sample{ops: make([]work.Op, 1), rows: float64(m), elements: float64(m * k), weight: 1}
 		x.ops[0] = gemmOp(gemmFormats[dtype], m, n, k)
 		if m >= large {
 			x.weight = 2

@@ -62,7 +62,7 @@ const ungated = "moe_torch_flow_nongated"
 // (permute, activation, un-permute with the weighted sum).
 func moeSample(f unit.Format, experts, routed, tokens, hidden, inter int64) sample {
 	per := routed / experts
-	x := sample{n: 2, weight: 1, passes: 2*unit.BF16.Size(tokens*hidden) + 2*unit.BF16.Size(routed*hidden) + unit.BF16.Size(routed*3*inter)}
+	x := sample{ops: make([]work.Op, 2), weight: 1, passes: 2*unit.BF16.Size(tokens*hidden) + 2*unit.BF16.Size(routed*hidden) + unit.BF16.Size(routed*3*inter)}
 	x.ops[0] = groupedOp(f, experts, per, 2*inter, hidden)
 	x.ops[1] = groupedOp(f, experts, per, hidden, inter)
 	return x

@@ -12,14 +12,24 @@ import (
 // sample is one measured row: the operations that its time holds, and how much
 // the engine's own work around them has to handle.
 type sample struct {
-	ops      [2]work.Op // the second may be empty
-	n        int
+	ops      []work.Op
+	module   moduleKind
 	rows     float64 // of the activations
 	elements float64 // of the activations
 	passes   unit.Bytes
 	seconds  float64
+	ways     [2]float64 // seconds of an exchange's two ways, together seconds
 	weight   float64
 }
+
+// moduleKind says whether the operations are those of a whole attention block.
+type moduleKind uint8
+
+const (
+	noModule moduleKind = iota
+	moduleContext
+	moduleDecode
+)
 
 // engine holds an engine's overhead as a search turns it: us, ns, ps, passes, us.
 type engine struct {
@@ -49,6 +59,7 @@ type source struct {
 	gpu, table string
 	engine     *engine
 	cluster    *hw.Cluster
+	options    cost.Options
 	fit, test  []sample // disjoint
 }
 
@@ -68,7 +79,7 @@ func (p *problem) each(held bool, f func(s *source, x *sample, predicted float64
 	}
 	for _, s := range p.sources {
 		s.cluster.Device.Kernels = p.kernels
-		m, err := cost.New(s.cluster, cost.Options{})
+		m, err := cost.New(s.cluster, s.options)
 		if err != nil {
 			return err
 		}
@@ -86,12 +97,21 @@ func (p *problem) each(held bool, f func(s *source, x *sample, predicted float64
 // predict is the time of a sample in seconds.
 func predict(m *cost.Machine, e *engine, x *sample) float64 {
 	t := 0.0
-	for i := range x.ops[:x.n] {
+	for i := range x.ops {
 		if op := &x.ops[i]; op.Kind == work.Collective {
 			t += float64(m.Collective(&op.Comm).Estimate)
 		} else {
 			t += float64(m.Op(op).Estimate)
 		}
+	}
+	switch x.module {
+	case moduleContext:
+		t += float64(m.Module(true))
+	case moduleDecode:
+		t += float64(m.Module(false))
+	}
+	if e == nil {
+		return t
 	}
 	t += e.fixed*1e-6 + e.perRow*1e-9*x.rows + e.perElement*1e-12*x.elements
 	t += e.passes * float64(x.passes.Over(m.HBMRate()))

@@ -37,8 +37,9 @@ type decodeFile struct {
 }
 
 type moeFile struct {
-	Kernel string `json:"kernel,omitempty"`
-	Format string `json:"weights"`
+	Kernel  string `json:"kernel,omitempty"`
+	Weights string `json:"weights"`
+	Product string `json:"product"`
 	productFile
 	Passes float64 `json:"passes"`
 	Expert float64 `json:"expert_ns"`
@@ -67,11 +68,12 @@ func (f *engineFile) engine() (hw.Engine, error) {
 		return e, fmt.Errorf("engines: an engine has no name: name it")
 	}
 	for _, x := range f.MoE {
-		format, ok := unit.ParseFormat(x.Format)
-		if !ok {
-			return e, fmt.Errorf("engines: %s: moe: unknown format %q", f.Name, x.Format)
+		weights, ok := unit.ParseFormat(x.Weights)
+		product, ok2 := unit.ParseFormat(x.Product)
+		if !ok || !ok2 {
+			return e, fmt.Errorf("engines: %s: moe: unknown format among %q and %q", f.Name, x.Weights, x.Product)
 		}
-		e.MoE = append(e.MoE, hw.MoE{Kernel: x.Kernel, Format: format, GEMM: x.constants(), Passes: x.Passes, Expert: scaled(x.Expert, -9)})
+		e.MoE = append(e.MoE, hw.MoE{Kernel: x.Kernel, Weights: weights, Product: product, GEMM: x.constants(), Passes: x.Passes, Expert: scaled(x.Expert, -9)})
 	}
 	return e, nil
 }
@@ -84,7 +86,7 @@ func engineOf(e *hw.Engine) engineFile {
 	}
 	for i := range e.MoE {
 		x := &e.MoE[i]
-		f.MoE = append(f.MoE, moeFile{Kernel: x.Kernel, Format: x.Format.String(), productFile: productOf(&x.GEMM), Passes: digits(x.Passes), Expert: in(x.Expert, 9)})
+		f.MoE = append(f.MoE, moeFile{Kernel: x.Kernel, Weights: x.Weights.String(), Product: x.Product.String(), productFile: productOf(&x.GEMM), Passes: digits(x.Passes), Expert: in(x.Expert, 9)})
 	}
 	return f
 }

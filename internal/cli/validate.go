@@ -19,9 +19,12 @@ func newValidateCommand(env *Env) *cobra.Command {
 		Short:   "Compare predictions with published measurements",
 		Example: "  ridgeline validate training --runs training_runs.csv --fail-above tokens_per_second_per_gpu=0.25",
 		Args:    unknownKind,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return usagef("validate needs a kind: training") },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return usagef("validate needs a kind: training or operators")
+		},
 	}
 	cmd.AddCommand(newValidateTrainingCommand(env))
+	cmd.AddCommand(newValidateOperatorsCommand(env))
 	return cmd
 }
 
@@ -29,7 +32,7 @@ func unknownKind(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return unknownWord("kind of validation", args[0], []string{"training"}, "use training")
+	return unknownWord("kind of validation", args[0], []string{"training", "operators"}, "use training or operators")
 }
 
 func newValidateTrainingCommand(env *Env) *cobra.Command {

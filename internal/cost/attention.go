@@ -38,11 +38,11 @@ func (m *Machine) attention(op *work.Op) Price {
 		perKey := 4 * float64(op.HeadDim)
 		keys := f / (perKey * rows)
 		total := (1 + a.Fill/keys) * compute
-		last := 2 * keys
-		if op.SeqKV > 0 {
-			last = op.SeqKV
+		tile, last := float64(queryTile), 2*keys
+		if op.SeqKV > 0 { // a serving step says how long its sequences are
+			tile, last = min(queryTile, float64(op.SeqQ)), op.SeqKV
 		}
-		longest := over(perKey*min(queryTile, float64(op.SeqQ))*(last+a.Fill), rate/m.sms)
+		longest := over(perKey*tile*(last+a.Fill), rate/m.sms)
 		if m.sms == 1 {
 			longest = 0 // no SM count published: no tail
 		}

@@ -97,3 +97,13 @@ func (m *Machine) around(p Price, op *work.Op) Price {
 	}
 	return p
 }
+
+// Module is what a latent-attention block takes besides its products and its
+// core: norms, rotary embedding, copies and the gaps between kernels; of a prompt's
+// tokens or of a decode step. 0 where nothing was fitted.
+func (m *Machine) Module(context bool) unit.Seconds {
+	if context {
+		return unit.Seconds(m.serving.moduleContext)
+	}
+	return unit.Seconds(m.serving.moduleDecode)
+}

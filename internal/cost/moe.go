@@ -20,39 +20,16 @@ func (m *Machine) resolveMoE(k *hw.Kernels, name string) {
 			}
 			for _, x := range e.MoE {
 				s.moeOf = append(s.moeOf, x)
-				s.moe = append(s.moe, m.gemmRates(x.GEMM, m.matrix[m.expertFormat(x.Format)], m.peakMatrix[m.expertFormat(x.Format)]))
+				s.moe = append(s.moe, m.gemmRates(x.GEMM, m.matrix[x.Product], m.peakMatrix[x.Product]))
 			}
 		}
 	}
 }
 
-// expertFormat is the format that weights of format f are multiplied in: those
-// that the device lacks are widened to 16 bit.
-func (m *Machine) expertFormat(f unit.Format) unit.Format {
-	if m.matrix[f] > 0 {
-		return f
-	}
-	return unit.BF16
-}
-
 // experts prices one of the two grouped products of the engine's fused routed
 // experts, permutation, activation and weighted sum included.
 func (m *Machine) experts(op *work.Op) (Price, bool) {
-	f := op.Format
-	if op.Stored != unit.FP32 {
-		f = op.Stored
-	}
-	at := -1
-	for i := range m.serving.moeOf {
-		x := &m.serving.moeOf[i]
-		if x.Format == f && (op.Kernel == "" || op.Kernel == x.Kernel) {
-			at = i
-			break
-		}
-		if at < 0 && x.Format == f {
-			at = i
-		}
-	}
+	at := m.fused(op)
 	if at < 0 {
 		return Price{}, false
 	}
@@ -65,6 +42,32 @@ func (m *Machine) experts(op *work.Op) (Price, bool) {
 	memory := over(float64(op.Bytes), r.memory)
 	start := float64(r.Launch) + float64(x.Expert)*touched + x.Passes*2*rows*float64(op.N+op.K)/m.hbm
 	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, start), true
+}
+
+// fused finds the kernel of a product: that of its name, of its formats, of its
+// weights' format, in this order; -1 = none.
+func (m *Machine) fused(op *work.Op) int {
+	weights, at, rank := op.Format, -1, 0
+	if op.Stored != unit.FP32 {
+		weights = op.Stored
+	}
+	for i := range m.serving.moeOf {
+		x := &m.serving.moeOf[i]
+		if x.Weights != weights {
+			continue
+		}
+		r := 1
+		if x.Product == op.Format {
+			r++
+		}
+		if op.Kernel != "" && op.Kernel == x.Kernel {
+			r += 2
+		}
+		if r > rank {
+			at, rank = i, r
+		}
+	}
+	return at
 }
 
 // spread is tiled for groups of unequal loads: rows in all on touched groups. A

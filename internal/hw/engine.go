@@ -44,11 +44,12 @@ func (d *Decode) Known() bool { return d.Launch > 0 }
 // MoE shapes the fused routed experts of one weight format: two grouped products
 // and, in Passes, what lies around them.
 type MoE struct {
-	Kernel string       // as the tables name it; the first entry of a format is the engine's usual one
-	Format unit.Format  // of the weights
-	GEMM                // Launch per product; Grouped unused
-	Passes float64      // passes over the 16-bit activations and results of each product
-	Expert unit.Seconds // each touched expert, per product
+	Kernel  string       // as the tables name it; the first entry of a format is the engine's usual one
+	Weights unit.Format  // as stored
+	Product unit.Format  // as multiplied
+	GEMM                 // Launch per product; Grouped unused
+	Passes  float64      // passes over the 16-bit activations and results of each product
+	Expert  unit.Seconds // each touched expert, per product
 }
 
 // OneShot shapes an engine's own all-reduce kernels over peer-to-peer memory. One

@@ -1,0 +1,82 @@
+package calib
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
+)
+
+// Scored is one row of a kernel table beside its prediction; Reason says why there
+// is none.
+type Scored struct {
+	Row                 int     // in the file's order, from 0
+	Measured, Predicted float64 // seconds
+	Reason              string
+}
+
+// Score predicts every row of a kernel table from its description alone, with the
+// constants of the catalogue, and calls f on each in order. The device is that of
+// the folder <gpu>/<kind>/ around the file, else that of the table's device column;
+// the engine is the part of the file's name before its version. It returns both
+// the device and the table's kind.
+func Score(path string, f func(*Scored)) (gpu, kindName string, err error) {
+	c, k, err := openRows(path)
+	if err != nil {
+		return "", "", err
+	}
+	if gpu, err = c.gpu(path); err != nil {
+		return "", "", err
+	}
+	m, err := tableMachine(gpu, engineName(path), k)
+	if err != nil {
+		return "", "", fmt.Errorf("%s: %w", c.name, err)
+	}
+	var x sample
+	for i := range c.rows {
+		x = sample{ops: x.ops[:0]}
+		s := Scored{Row: i}
+		s.Reason = k.row(c, i, &x)
+		if s.Reason == "" {
+			s.Measured, s.Predicted = x.seconds, predict(m, nil, &x)
+			if !(s.Predicted > 0) || s.Predicted > maxLatency {
+				s.Reason = fmt.Sprintf("%s does not run this format", gpu)
+			}
+		}
+		f(&s)
+	}
+	return gpu, k.name, nil
+}
+
+// gpu names the catalogue's device that a table was measured on.
+func (c *cells) gpu(path string) (string, error) {
+	folder := filepath.Base(filepath.Dir(filepath.Dir(path)))
+	if d, err := catalog.Device(folder); err == nil {
+		return d.Name, nil
+	}
+	for _, word := range strings.Fields(c.device) {
+		name, _, _ := strings.Cut(strings.ToLower(word), "-")
+		if d, err := catalog.Device(name); err == nil {
+			return d.Name, nil
+		}
+	}
+	return "", fmt.Errorf("%s: neither the folder %q nor the device %q names a known GPU: put the file into <gpu>/<kind>/", c.name, folder, c.device)
+}
+
+// tableMachine prices what a table of one engine timed on one node of gpu. Only
+// the products' tables are paced by the host: the others ran from CUDA graphs or
+// hold its pace in their constants.
+func tableMachine(gpu, engine string, k *kind) (*cost.Machine, error) {
+	d, err := catalog.Device(gpu)
+	if err != nil {
+		return nil, err
+	}
+	c := &hw.Cluster{Name: gpu, Device: d, GPUs: max(d.DefaultNode.GPUs, 1), Node: d.DefaultNode, Fabric: hw.Fabric{Oversubscription: 1}}
+	if k == ncclKind {
+		engine = ""
+	}
+	return cost.New(c, cost.Options{Engine: engine, Eager: k == gemmKind})
+}

@@ -1,0 +1,44 @@
+package report
+
+import (
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+// Operators prints the errors of kernel tables: over all rows, by table, and what
+// was skipped, the first rows of each reason by name.
+func Operators(p *Page, d *validate.Document) {
+	p.Heading("%d of %d rows scored", d.Scored, d.Rows)
+	p.Text(0, "Errors are |predicted/measured - 1| of the latency; bias is the median of predicted/measured - 1.")
+	p.Line("")
+	e := d.Metrics[validate.MetricLatency]
+	p.Table(append([]Column{Left("metric")}, errorColumns...), [][]string{append([]string{validate.MetricLatency}, errorCells(&e)...)})
+	p.Line("")
+	var rows [][]string
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		rows = append(rows, append([]string{g.Key["table"], g.Key["gpu"], g.Key["kind"]}, errorCells(&g.Errors)...))
+	}
+	p.Table(append([]Column{Left("table"), Left("gpu"), Left("kind")}, errorColumns...), rows)
+	skippedByReason(p, d)
+}
+
+// skippedByReason prints every reason once, with its first row and the number of rows.
+func skippedByReason(p *Page, d *validate.Document) {
+	count := map[string]int{}
+	for _, s := range d.Skipped {
+		count[s.Reason]++
+	}
+	if len(count) == 0 {
+		return
+	}
+	p.Line("")
+	p.Heading("Skipped")
+	for _, s := range d.Skipped {
+		n := count[s.Reason]
+		if n == 0 {
+			continue
+		}
+		count[s.Reason] = 0
+		p.Text(2, "%s and %d more: %s", s.ID, n-1, s.Reason)
+	}
+}

@@ -1,0 +1,142 @@
+package validate
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/calib"
+)
+
+// MetricLatency is the metric of kernel tables.
+const MetricLatency = "latency"
+
+// OperatorTables lists the kernel tables below a folder, or the one file, in the
+// order of their names.
+func OperatorTables(path string) ([]string, error) {
+	st, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("%w: give a folder or a file of kernel tables", err)
+	}
+	if !st.IsDir() {
+		return []string{path}, nil
+	}
+	var list []string
+	err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
+		if err == nil && !e.IsDir() && strings.HasSuffix(p, ".parquet") {
+			list = append(list, p)
+		}
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("%s: no *.parquet below it: give a folder <gpu>/<kind>/*.parquet", path)
+	}
+	slices.Sort(list)
+	return list, nil
+}
+
+// scoredTable is one table's outcome.
+type scoredTable struct {
+	id      string // path below the folder
+	gpu     string
+	kind    string
+	rows    int
+	ratios  []float64
+	skipped []Skipped
+	lines   []operatorLine // with predictions wanted
+}
+
+// operatorLine is one prediction in the JSONL file, milliseconds.
+type operatorLine struct {
+	ID        string  `json:"id"`
+	Measured  float64 `json:"measured"`
+	Predicted float64 `json:"predicted"`
+}
+
+// operatorWorkers read and price tables side by side.
+const operatorWorkers = 2
+
+// Operators predicts every row of the kernel tables below path and states the
+// errors of their latency, a group per table. Rows that cannot be predicted and
+// tables that cannot be read are skipped with their reason. predictions, if not
+// nil, gets one JSON object per scored row: id, measured and predicted in
+// milliseconds.
+func Operators(path string, predictions io.Writer) (*Document, error) {
+	tables, err := OperatorTables(path)
+	if err != nil {
+		return nil, err
+	}
+	done := make([]chan *scoredTable, len(tables))
+	for i := range done {
+		done[i] = make(chan *scoredTable, 1)
+	}
+	for w := range operatorWorkers {
+		go func() {
+			for i := w; i < len(tables); i += operatorWorkers {
+				done[i] <- scoreTable(tables[i], tableID(path, tables[i]), predictions != nil)
+			}
+		}()
+	}
+	d := &Document{Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	var all []float64
+	out := bufio.NewWriter(io.Discard)
+	if predictions != nil {
+		out.Reset(predictions)
+	}
+	lines := json.NewEncoder(out)
+	for i := range done {
+		t := <-done[i]
+		d.Rows += t.rows
+		d.Scored += len(t.ratios)
+		d.Skipped = append(d.Skipped, t.skipped...)
+		all = append(all, t.ratios...)
+		if len(t.ratios) > 0 {
+			key := map[string]string{"gpu": t.gpu, "kind": t.kind, "table": t.id}
+			d.Groups = append(d.Groups, Group{Key: key, Errors: errorsOf(t.ratios)})
+		}
+		for k := range t.lines {
+			err = errors.Join(err, lines.Encode(&t.lines[k]))
+		}
+	}
+	d.Metrics[MetricLatency] = errorsOf(all)
+	return d, errors.Join(err, out.Flush())
+}
+
+// tableID is the table's path below the folder, or the path as given.
+func tableID(root, path string) string {
+	if rel, err := filepath.Rel(root, path); err == nil && rel != "." {
+		path = rel
+	}
+	return filepath.ToSlash(path)
+}
+
+func scoreTable(path, id string, keep bool) *scoredTable {
+	t := &scoredTable{id: id}
+	var err error
+	t.gpu, t.kind, err = calib.Score(path, func(s *calib.Scored) {
+		t.rows++
+		row := fmt.Sprintf("%s#%d", id, s.Row)
+		if s.Reason != "" {
+			t.skipped = append(t.skipped, Skipped{row, s.Reason})
+			return
+		}
+		t.ratios = append(t.ratios, s.Predicted/s.Measured)
+		if keep {
+			t.lines = append(t.lines, operatorLine{row, 1e3 * s.Measured, 1e3 * s.Predicted})
+		}
+	})
+	if err != nil {
+		t.skipped = append(t.skipped, Skipped{id, err.Error()})
+	}
+	return t
+}
