@@ -1,10 +1,15 @@
 package advise
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/sched"
+	"github.com/ridgeline/ridgeline/internal/search"
 	"github.com/ridgeline/ridgeline/internal/train"
 )
 
@@ -23,24 +28,63 @@ func (a *Alternative) Asked() *Question { return a.asked }
 // PlainFSDP is the name of the family that shards everything over all ranks and nothing else.
 const PlainFSDP = "plain FSDP"
 
-// family is a named part of the space in the words of --plan.
+// family is a named part of the space, in the words of --plan and by what else
+// makes a plan a member.
 type family struct {
-	name  string
-	text  string
-	moe   bool // only for mixture-of-experts models
-	nodes bool // only where there is more than one node
+	name   string
+	text   string
+	narrow func(*search.Space, *plan.Job)
+	moe    bool // only for mixture-of-experts models
+	dense  bool // only for other models
+	nodes  bool // only where there is more than one node
 }
 
-// families are the recipes that a team would compare. N stands for a node's GPUs.
-func families(nodeGPUs int) []family {
+// families are the recipes that a team would compare.
+func families(j *plan.Job) []family {
 	return []family{
-		{PlainFSDP, "fsdp", false, false},
-		{"FSDP with expert parallelism", "zero=3,pp=1", true, false},
-		{"hybrid FSDP, sharded in a node", fmt.Sprintf("fsdp,shard=%d", nodeGPUs), false, true},
-		{"ZeRO-1 without a pipeline", "pp=1,zero=1", false, false},
-		{"tensor parallel in a node, pipeline between", fmt.Sprintf("tp=%d,cp=1,ep=1,zero=1", nodeGPUs), false, true},
-		{"pipeline without overlapped pairs", "zero=1,schedule=1f1b", true, false},
+		{name: PlainFSDP, text: "fsdp"},
+		{name: "FSDP with expert parallelism", text: "zero=3,pp=1", moe: true,
+			narrow: func(s *search.Space, _ *plan.Job) { s.EP = above(1, s.EP) }},
+		{name: "FSDP with tensor parallelism in a node", text: "zero=3,pp=1,ep=1",
+			narrow: func(s *search.Space, _ *plan.Job) { s.TP = above(1, s.TP) }},
+		{name: "hybrid FSDP, sharded over whole nodes", text: "fsdp", nodes: true,
+			narrow: func(s *search.Space, j *plan.Job) { s.ShardGroup = shardGroups(j) }},
+		{name: "ZeRO-1 without a pipeline", text: "pp=1,zero=1"},
+		{name: "tensor parallel in a node, pipeline between", text: fmt.Sprintf("tp=%d,cp=1,ep=1,zero=1", nodeTP(j)), nodes: true,
+			narrow: func(s *search.Space, _ *plan.Job) { s.PP = above(1, s.PP) }},
+		{name: "pipeline without overlapped pairs", text: "zero=1", moe: true,
+			narrow: func(s *search.Space, _ *plan.Job) {
+				s.PP, s.EP = above(1, s.PP), above(1, s.EP)
+				s.Schedules = []sched.Kind{sched.OneFOneB, sched.Interleaved}
+			}},
+		{name: "1F1B or interleaved pipeline, ZeRO-1", text: "zero=1", dense: true,
+			narrow: func(s *search.Space, _ *plan.Job) {
+				s.PP, s.Schedules = above(1, s.PP), []sched.Kind{sched.OneFOneB, sched.Interleaved}
+			}},
 	}
+}
+
+// above keeps the values larger than n.
+func above(n int, values []int) []int {
+	return slices.DeleteFunc(slices.Clone(values), func(v int) bool { return v <= n })
+}
+
+// shardGroups are whole nodes, doubled up to half of all.
+func shardGroups(j *plan.Job) (groups []int) {
+	for g := j.NodeGPUs; 2*g <= j.GPUs; g *= 2 {
+		groups = append(groups, g)
+	}
+	return groups
+}
+
+// nodeTP is the largest tensor-parallel degree up to 8 that divides a node and the heads.
+func nodeTP(j *plan.Job) int {
+	for tp := 8; tp > 1; tp /= 2 {
+		if j.NodeGPUs%tp == 0 && j.GPUs%tp == 0 && j.Model.Layers[0].Attention.Heads%int64(tp) == 0 {
+			return tp
+		}
+	}
+	return 1
 }
 
 // Alternatives evaluates the families and says why each is not the best plan.
@@ -51,15 +95,15 @@ func (q *Question) Alternatives(ctx context.Context, best *train.Result, like *p
 	if q.Job.GPUs == 1 {
 		return nil, nil // nothing is parallel
 	}
-	for _, f := range families(min(q.Job.NodeGPUs, q.Job.GPUs)) {
-		if f.moe && !q.Job.Model.MoE() || f.nodes && q.Job.GPUs <= q.Job.NodeGPUs {
+	for _, f := range families(q.Job) {
+		if f.moe && !q.Job.Model.MoE() || f.dense && q.Job.Model.MoE() || f.nodes && q.Job.GPUs <= q.Job.NodeGPUs {
 			continue
 		}
 		fix, err := plan.Parse(f.text)
 		if err != nil {
 			return nil, err
 		}
-		a, err := q.alternative(ctx, f.name, fix.Like(like), best)
+		a, err := q.alternative(ctx, &f, fix.Like(like), best)
 		if err != nil {
 			return nil, err
 		}
@@ -70,13 +114,13 @@ func (q *Question) Alternatives(ctx context.Context, best *train.Result, like *p
 	return list, nil
 }
 
-func (q *Question) alternative(ctx context.Context, name string, fix *plan.Fixed, best *train.Result) (Alternative, error) {
+func (q *Question) alternative(ctx context.Context, f *family, fix *plan.Fixed, best *train.Result) (Alternative, error) {
 	asked, note := q.Padded(fix)
-	r, illegal, err := asked.nearest(ctx, fix)
+	r, illegal, err := asked.nearest(ctx, fix, f.narrow)
 	if err != nil {
 		return Alternative{}, err
 	}
-	a := Alternative{Name: name, Plan: r, asked: asked}
+	a := Alternative{Name: f.name, Plan: r, asked: asked}
 	if r == nil {
 		a.Reason = illegal.Error()
 		return a, nil
@@ -91,8 +135,8 @@ func (q *Question) alternative(ctx context.Context, name string, fix *plan.Fixed
 // nearest is the best plan of a partly given one: the fastest that fits, or else
 // the one that lacks least memory. Where no plan is legal the result is nil and
 // illegal says why.
-func (q *Question) nearest(ctx context.Context, fix *plan.Fixed) (r *train.Result, illegal, err error) {
-	out, err := q.Best(ctx, fix)
+func (q *Question) nearest(ctx context.Context, fix *plan.Fixed, narrow func(*search.Space, *plan.Job)) (r *train.Result, illegal, err error) {
+	out, err := q.best(ctx, fix, narrow)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -104,7 +148,7 @@ func (q *Question) nearest(ctx context.Context, fix *plan.Fixed) (r *train.Resul
 	case out.Partial:
 		return nil, fmt.Errorf("not looked at: interrupted"), nil
 	}
-	return nil, out.Illegal(q.Job, fix), nil
+	return nil, cmp.Or(out.Illegal(q.Job, fix), errors.New("no plan of this kind exists for the job")), nil
 }
 
 // Padded rounds the batch up for plain FSDP over ranks that do not divide it;

@@ -184,9 +184,9 @@ func bisect(at func(float64) (train.Bound, error), now train.Bound, faster bool)
 	return far, next, nil
 }
 
-// FlipTokens is the tokens per GPU and step at which a ZeRO-3 plan becomes
-// compute-bound when every step gathers the weights only once: one micro-batch
-// as large as it takes, whatever memory says.
+// FlipTokens is the tokens per GPU between two gathers of the weights, that is per
+// micro-batch, at which a ZeRO-3 plan becomes compute-bound, whatever memory
+// says: with one micro-batch per step, the tokens per GPU and step.
 func (q *Question) FlipTokens(ctx context.Context, p *plan.Plan) (BreakEven, error) {
 	at := func(sequences int) (*train.Result, error) {
 		j := *q.Job
@@ -205,8 +205,7 @@ func (q *Question) FlipTokens(ctx context.Context, p *plan.Plan) (BreakEven, err
 		return BreakEven{}, err
 	}
 	perGPU := float64(q.Job.Seq) / float64(p.TP*p.CP*p.PP)
-	b := BreakEven{What: "tokens per GPU and step, gathered once", Unit: "tokens", Bound: now.Bound,
-		Now: float64(q.Job.GlobalBatch-q.Job.Idle) * float64(q.Job.Seq) / float64(p.GPUs())}
+	b := BreakEven{What: "tokens per GPU and gather", Unit: "tokens", Bound: now.Bound, Now: float64(p.MicroBatch) * perGPU}
 	low, high := 1, 1
 	for r := now; r.Bound != train.BoundCompute; {
 		if low, high = high, 2*high; high > 1<<16 {
@@ -233,6 +232,6 @@ func (q *Question) FlipTokens(ctx context.Context, p *plan.Plan) (BreakEven, err
 		return b, err
 	}
 	b.Flip, b.Next = float64(high)*perGPU, train.BoundCompute
-	b.Note = fmt.Sprintf("that is %d sequences in one micro-batch, %s of activations", high, gb(r.Memory[mem.Activations]))
+	b.Note = fmt.Sprintf("that is %d sequences in a micro-batch, %s of activations", high, gb(r.Memory[mem.Activations]))
 	return b, nil
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/search"
 	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // Question is a job on a cluster under a precision: what all answers share.
@@ -33,8 +34,10 @@ func (q *Question) Evaluator() (*train.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := e.Machine().Supports(q.Precision.GEMM); err != nil {
-		return nil, fmt.Errorf("precision %s: %w", q.Precision.Name, err)
+	for _, f := range []unit.Format{q.Precision.GEMM, q.Precision.Attention, q.Precision.Head} {
+		if err := e.Machine().Supports(f); err != nil {
+			return nil, fmt.Errorf("precision %s: %w", q.Precision.Name, err)
+		}
 	}
 	q.evaluator = e
 	return e, nil
@@ -59,11 +62,20 @@ func (q *Question) Search(ctx context.Context, fix *plan.Fixed) (*search.Outcome
 
 // Best is Search for the best plan alone.
 func (q *Question) Best(ctx context.Context, fix *plan.Fixed) (*search.Outcome, error) {
+	return q.best(ctx, fix, nil)
+}
+
+// best searches a space that narrow may have reduced further.
+func (q *Question) best(ctx context.Context, fix *plan.Fixed, narrow func(*search.Space, *plan.Job)) (*search.Outcome, error) {
 	e, err := q.Evaluator()
 	if err != nil {
 		return nil, err
 	}
 	o := q.Options
 	o.Top, o.Progress = 1, nil
-	return search.Run(ctx, e, search.NewSpace(q.Job, fix, q.Precision), o)
+	s := search.NewSpace(q.Job, fix, q.Precision)
+	if narrow != nil {
+		narrow(s, q.Job)
+	}
+	return search.Run(ctx, e, s, o)
 }

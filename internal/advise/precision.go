@@ -18,8 +18,13 @@ type ByPrecision struct {
 // the layout kept.
 func (q *Question) Compare(p *plan.Plan) ([]ByPrecision, error) {
 	var list []ByPrecision
+	policies := []plan.Precision{q.Precision} // with its settings, if it has any
 	for _, name := range plan.PrecisionNames() {
-		pr := plan.Precisions[name]
+		if name != q.Precision.Name {
+			policies = append(policies, plan.Precisions[name])
+		}
+	}
+	for _, pr := range policies {
 		asked := q.with(func(q *Question) { q.Precision = pr })
 		e, err := asked.Evaluator()
 		if err != nil {
@@ -32,7 +37,7 @@ func (q *Question) Compare(p *plan.Plan) ([]ByPrecision, error) {
 			return nil, err
 		}
 		c := &res.Ceilings
-		list = append(list, ByPrecision{name, res, float64(max(c.Network, c.NVLink) / c.Compute)})
+		list = append(list, ByPrecision{pr.Name, res, float64(max(c.Network, c.NVLink) / c.Compute)})
 	}
 	return list, nil
 }

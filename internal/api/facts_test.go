@@ -131,7 +131,9 @@ func TestPublishedLayout(t *testing.T) {
 			t.Fatal("the published anatomy is missing")
 		}
 		if mtp == 0 {
-			within(t, "network", float64(p.Ceilings.Network), 5.7, 0.08)
+			// by hand, a rank with 4 MoE layers: 267 GB x 4 / (58/16) and scales of
+			// the FP8 tiles, 299 GB = 5.98 s; boundaries 0.28 s, gradients 0.10 s
+			within(t, "network", float64(p.Ceilings.Network), 6.36, 0.02)
 			within(t, "compute", float64(p.Ceilings.Compute), 6.6, 0.1) // 6 s and the recomputation on top
 			within(t, "computation : communication", float64(p.Ceilings.Compute/p.Ceilings.Network), 1, 0.35)
 		}
@@ -217,7 +219,7 @@ func TestBreakEven(t *testing.T) {
 	link := by["scale-up link"]
 	c := a.FSDP.Ceilings
 	within(t, "NVLink at which the next resource binds", link.Flip, link.Now*float64(c.NVLink/c.Network), 0.01)
-	tokens := by["tokens per GPU and step, gathered once"]
+	tokens := by["tokens per GPU and gather"]
 	if tokens.Flip <= tokens.Now || tokens.Next != train.BoundCompute {
 		t.Errorf("tokens %+v", tokens)
 	}

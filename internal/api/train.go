@@ -99,6 +99,8 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
 const (
 	maxBatch = 1 << 24
 	maxSeq   = 1 << 24
+
+	maxStepTokens = 1 << 36 // per step
 )
 
 // question checks the request's own figures.
@@ -108,12 +110,17 @@ func question(r *TrainRequest) (*advise.Question, error) {
 		return nil, fmt.Errorf("--global-batch %d: give 1 to %d sequences", r.GlobalBatch, maxBatch)
 	case r.Seq < 1 || r.Seq > maxSeq:
 		return nil, fmt.Errorf("--seq %d: give 1 to %d tokens", r.Seq, maxSeq)
+	case float64(r.GlobalBatch)*float64(r.Seq) > maxStepTokens:
+		return nil, fmt.Errorf("--global-batch %d x --seq %d: a step may have at most %.3g tokens", r.GlobalBatch, r.Seq, float64(maxStepTokens))
 	case r.MTP < 0 || r.MTP > len(r.Model.MTP):
 		return nil, fmt.Errorf("--mtp %d: %s has %d MTP modules", r.MTP, r.Model.Name, len(r.Model.MTP))
 	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
 		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
 	case r.Terms.Tokens < 0 || r.Terms.Price < 0:
 		return nil, fmt.Errorf("tokens and price cannot be negative")
+	}
+	if d := r.Cluster.Device; r.Fixed.Plan.OffloadOptim && !d.HostLink().Known() {
+		return nil, fmt.Errorf("offload=optimizer: no host link rate is known for %s: set host_link_gb_per_s of a cluster file's peak", d.Name)
 	}
 	j := plan.NewJob(r.Model, int(r.Cluster.GPUs), int(r.Cluster.Node.GPUs), r.GlobalBatch, r.Seq, r.MTP)
 	return &advise.Question{Job: j, Cluster: r.Cluster, Precision: r.Precision, Limit: r.MemoryLimit,
@@ -125,7 +132,8 @@ func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	fixed := a.Request.Fixed
 	asked, note := q.Padded(fixed)
 	out, err := asked.Search(ctx, fixed)
-	if err == nil && out.Nearest != nil && !fixed.Has(plan.KeyOffload) {
+	host := a.Request.Cluster.Device.HostLink().Known()
+	if err == nil && out.Nearest != nil && host && !fixed.Has(plan.KeyOffload) {
 		out, err = a.offload(ctx, asked, out)
 	}
 	if err != nil {

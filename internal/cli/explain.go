@@ -40,12 +40,17 @@ open: FLOPs, bytes, FLOPs per byte, lower, estimated and upper time, and what bi
 		}
 		a, rows, err := api.ExplainTrain(cmd.Context(), r)
 		if err != nil {
-			return badInput(err)
+			return failed(cmd, err)
 		}
 		if *asJSON {
-			return report.JSON(env.Stdout, report.NewOperationsDoc(a, rows))
+			err = report.JSON(env.Stdout, report.NewOperationsDoc(a, rows))
+		} else {
+			err = env.print(func(p *report.Page) { report.Operations(p, a, rows) })
 		}
-		return env.print(func(p *report.Page) { report.Operations(p, a, rows) })
+		if err != nil {
+			return err
+		}
+		return verdict(cmd, a)
 	}
 	return cmd
 }

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"errors"
+	"fmt"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -24,7 +26,7 @@ the plan is compared with the best of the whole space.`,
 		Example: `  ridgeline train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8
   ridgeline train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8 --plan fsdp
   ridgeline train --model llama-3.1-70b --cluster h100x64 --global-batch 512 --seq 8192 --tokens 1T --price 2
-  ridgeline train --model config.json --cluster mine.yaml --plan tp=8,pp=4,zero=1 --trace step.json`,
+  ridgeline train --model config.json --cluster mine.yaml --global-batch 256 --seq 4096 --plan tp=8,pp=4,zero=1 --trace step.json`,
 		Args: positional(0, 0, ""),
 	}
 	f.register(cmd)
@@ -40,7 +42,7 @@ the plan is compared with the best of the whole space.`,
 		a, err := api.Train(cmd.Context(), r)
 		bar.clear()
 		if err != nil {
-			return badInput(err)
+			return failed(cmd, err)
 		}
 		if trace != "" {
 			if err := writeTrace(trace, a); err != nil {
@@ -50,15 +52,28 @@ the plan is compared with the best of the whole space.`,
 		if err := show(env, *asJSON, a); err != nil {
 			return err
 		}
-		switch {
-		case a.Outcome.Partial:
-			return failf("interrupted: the plans above are the best of those looked at so far")
-		case !a.Best.Fits:
-			return infeasiblef("no plan fits: the nearest needs %s", a.NearestNeeds())
-		}
-		return nil
+		return verdict(cmd, a)
 	}
 	return cmd
+}
+
+// failed is bad input, unless the user interrupted.
+func failed(cmd *cobra.Command, err error) error {
+	if cmd.Context().Err() != nil {
+		return fmt.Errorf("interrupted: %w", err)
+	}
+	return badInput(err)
+}
+
+// verdict is the exit code of an answer that was printed.
+func verdict(cmd *cobra.Command, a *api.TrainAnswer) error {
+	switch {
+	case cmd.Context().Err() != nil:
+		return errors.New("interrupted: the plans above are the best of those looked at so far")
+	case !a.Best.Fits:
+		return infeasiblef("no plan fits: the nearest needs %s", a.NearestNeeds())
+	}
+	return nil
 }
 
 func show(env *Env, asJSON bool, a *api.TrainAnswer) error {

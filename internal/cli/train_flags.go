@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/api"
@@ -113,6 +111,3 @@ func (f *trainFlags) terms(cmd *cobra.Command, r *api.TrainRequest) (train.Terms
 	}
 	return t, nil
 }
-
-// failf is a failure that is nobody's input.
-func failf(format string, args ...any) error { return fmt.Errorf(format, args...) }

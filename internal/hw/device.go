@@ -159,3 +159,11 @@ func (d *Device) Clone() *Device {
 	c.Others = slices.Clone(d.Others)
 	return &c
 }
+
+// HostLink is the achieved rate to the host, or the peak where nothing was measured.
+func (d *Device) HostLink() Figure {
+	if d.Achieved.HostLink.Known() {
+		return d.Achieved.HostLink
+	}
+	return d.Peak.HostLink
+}

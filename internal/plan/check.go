@@ -91,11 +91,14 @@ func (p *Plan) Check(j *Job) Cause {
 const ends = 2
 
 func checkLayers(p *Plan, j *Job) Cause {
-	if p.Chunks() > len(j.Model.Layers)+ends {
+	if p.Chunks() > j.MostChunks() {
 		return BadLayers
 	}
 	return Legal
 }
+
+// MostChunks is the number of model parts that the layers can fill.
+func (j *Job) MostChunks() int { return len(j.Model.Layers) + ends }
 
 // Chunks is the number of model parts along the pipeline.
 func (p *Plan) Chunks() int { return p.Schedule.Chunks(p.PP, p.VPP) }
@@ -176,6 +179,9 @@ func checkBatch(p *Plan, j *Job) Cause {
 
 func checkSchedule(p *Plan, j *Job) Cause {
 	m := j.GlobalBatch / (p.DP * p.MicroBatch)
+	if p.PP > 1 && !p.Schedule.Fits(p.PP, m, p.VPP) {
+		return BadSchedule
+	}
 	switch p.Schedule {
 	case sched.Interleaved:
 		if p.VPP < 2 || m%p.PP != 0 || p.PP < 2 {

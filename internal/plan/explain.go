@@ -62,6 +62,9 @@ func (p *Plan) explainExperts(j *Job) error {
 
 func (p *Plan) explainSchedule(j *Job) error {
 	m := j.GlobalBatch / (p.DP * p.MicroBatch)
+	if p.PP > 1 && !p.Schedule.Fits(p.PP, m, p.VPP) {
+		return fmt.Errorf("%d micro-batches on pp=%d with vpp=%d are too many passes to lay out: use a larger mbs or fewer stages", m, p.PP, p.VPP)
+	}
 	switch p.Schedule {
 	case sched.Interleaved:
 		return fmt.Errorf("interleaved needs pp >= 2, vpp >= 2 and micro-batches (%d) in multiples of pp=%d: change vpp, dp or mbs", m, p.PP)

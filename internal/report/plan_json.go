@@ -55,12 +55,13 @@ type AnatomyDoc struct {
 
 // BudgetDoc is a whole run.
 type BudgetDoc struct {
-	Steps            float64  `json:"steps"`
-	GPUHours         float64  `json:"gpu_hours"`
+	StepSeconds      float64  `json:"step_seconds"` // the estimate, or what --step-time said
 	HoursPerTrillion float64  `json:"gpu_hours_per_trillion_tokens"`
-	Days             float64  `json:"days"`
-	Cost             float64  `json:"cost_usd"`
-	EnergyMWh        float64  `json:"energy_mwh"`
+	Steps            *float64 `json:"steps"` // this and the following are null without --tokens
+	GPUHours         *float64 `json:"gpu_hours"`
+	Days             *float64 `json:"days"`
+	Cost             *float64 `json:"cost_usd"`
+	EnergyMWh        *float64 `json:"energy_mwh"`
 	DaysFailing      *float64 `json:"days_with_failures,omitempty"`
 	Useful           *float64 `json:"useful_share,omitempty"`
 	Interval         *float64 `json:"checkpoint_interval_seconds,omitempty"`
@@ -95,8 +96,21 @@ func solDoc(c *train.Ceilings) SOLDoc {
 	return SOLDoc{float64(c.Compute), float64(c.HBM), float64(c.NVLink), float64(c.Network)}
 }
 
-func newBudgetDoc(b *train.Budget) BudgetDoc {
-	d := BudgetDoc{Steps: b.Steps, GPUHours: b.GPUHours, HoursPerTrillion: b.HoursPerTrillion, Days: b.Days, Cost: b.Cost, EnergyMWh: b.EnergyMWh}
+func newBudgetDoc(a *api.TrainAnswer) BudgetDoc {
+	b, t := &a.Budget, a.Request.Terms
+	d := BudgetDoc{HoursPerTrillion: b.HoursPerTrillion, StepSeconds: float64(a.Best.Step)}
+	if t.StepOverride > 0 {
+		d.StepSeconds = float64(t.StepOverride)
+	}
+	if t.Tokens > 0 {
+		d.Steps, d.GPUHours, d.Days = &b.Steps, &b.GPUHours, &b.Days
+		if t.Price > 0 {
+			d.Cost = &b.Cost
+		}
+		if t.PowerPerGPU > 0 {
+			d.EnergyMWh = &b.EnergyMWh
+		}
+	}
 	if b.DaysFailing > 0 {
 		interval := float64(b.Interval)
 		d.DaysFailing, d.Useful, d.Interval = &b.DaysFailing, &b.Useful, &interval

@@ -14,7 +14,7 @@ func trainFlips(p *Page, a *api.TrainAnswer) {
 	if len(a.BreakEvens) == 0 || a.FSDP != nil && a.FSDP.Plan.String() == a.Best.Plan.String() {
 		return // plain FSDP's are listed with it
 	}
-	p.section("What would change the verdict: the plan is bound by %s until", a.BreakEvens[0].Bound)
+	p.section("What would change the verdict: the plan is bound by %s until", boundName(a.BreakEvens[0].Bound))
 	flipTable(p, a.BreakEvens)
 }
 
@@ -41,7 +41,7 @@ func flipText(b *advise.BreakEven) string {
 	if b.Flip > b.Now {
 		side = "above"
 	}
-	return fmt.Sprintf("%s: %s", side, b.Next)
+	return fmt.Sprintf("%s: %s", side, boundName(b.Next))
 }
 
 // inUnit prints an SI value of a break-even.
@@ -68,8 +68,8 @@ func trainPrecisions(p *Page, a *api.TrainAnswer) {
 	for _, x := range a.Precisions {
 		c := &x.Result.Ceilings
 		rows = append(rows, []string{x.Precision, sec(x.Result.Step), secOrNone(c.Compute), secOrNone(c.HBM), secOrNone(c.NVLink), secOrNone(c.Network),
-			fmt.Sprintf("%.2f", x.Ratio), string(x.Result.Bound) + misfit(x.Result.Fits)})
-		bounds[string(x.Result.Bound)] = true
+			fmt.Sprintf("%.2f", x.Ratio), boundName(x.Result.Bound) + misfit(x.Result.Fits)})
+		bounds[boundName(x.Result.Bound)] = true
 	}
 	p.Table([]Column{Left("precision"), Right("step"), Right("compute"), Right("HBM"), Right("scale-up"), Right("network"), Right("link/compute"), Left("bound")}, rows)
 	p.Text(0, "Narrower formats shorten compute more than communication. %s", verdictByPrecision(a.Precisions, len(bounds) > 1))
@@ -92,12 +92,12 @@ func misfit(fits bool) string {
 // verdictByPrecision groups the precisions by what binds.
 func verdictByPrecision(list []advise.ByPrecision, flips bool) string {
 	if !flips {
-		return fmt.Sprintf("The verdict does not flip: bound by %s in all of them.", list[0].Result.Bound)
+		return fmt.Sprintf("The verdict does not flip: bound by %s in all of them.", boundName(list[0].Result.Bound))
 	}
 	var order []string
 	groups := map[string][]string{}
 	for _, x := range list {
-		b := string(x.Result.Bound)
+		b := boundName(x.Result.Bound)
 		if groups[b] == nil {
 			order = append(order, b)
 		}

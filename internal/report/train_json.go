@@ -39,10 +39,10 @@ type TrainDoc struct {
 
 // RejectedDoc is a plan that is not the answer, and how many share the reason.
 type RejectedDoc struct {
-	Name   string         `json:"name,omitempty"`
+	Name   string         `json:"name"`
 	Plan   map[string]any `json:"plan"`
 	Reason string         `json:"reason"`
-	Count  int64          `json:"count,omitempty"`
+	Count  int64          `json:"count"`
 	Result *PlanDoc       `json:"result,omitempty"`
 }
 
@@ -87,7 +87,7 @@ func NewTrainDoc(a *api.TrainAnswer) TrainDoc {
 		Precision: r.Precision.Name, MTP: r.MTP, FLOPsPerToken: float64(a.Best.FLOPsPerToken), Best: planDoc(a, a.Best),
 		Plans: []PlanDoc{}, Rejected: rejected(a), Searched: a.Outcome.Count.Evaluated(), Counts: counts(&a.Outcome.Count),
 		Partial: a.Outcome.Partial, WhyNot: a.WhyNot, Precisions: []PrecisionDoc{}, BreakEven: breakEvens(a.BreakEvens),
-		Budget: newBudgetDoc(&a.Budget), Published: a.Published, Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Assumptions),
+		Budget: newBudgetDoc(a), Published: a.Published, Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Assumptions),
 		Seconds: a.Elapsed.Seconds()}
 	for _, p := range a.Plans {
 		d.Plans = append(d.Plans, planDoc(a, p))
@@ -116,7 +116,7 @@ func orEmpty(s []string) []string {
 func rejected(a *api.TrainAnswer) []RejectedDoc {
 	list := []RejectedDoc{}
 	for _, x := range a.Alternatives {
-		r := RejectedDoc{Name: x.Name, Plan: map[string]any{}, Reason: x.Reason}
+		r := RejectedDoc{Name: x.Name, Plan: map[string]any{}, Reason: x.Reason, Count: 1}
 		if x.Plan != nil {
 			r.Plan = planKeys(&x.Plan.Plan)
 			p := planDoc(a, x.Plan)
@@ -126,7 +126,7 @@ func rejected(a *api.TrainAnswer) []RejectedDoc {
 	}
 	for c, p := range a.Outcome.Examples {
 		if p != nil {
-			list = append(list, RejectedDoc{Plan: planKeys(p), Reason: a.Explain(plan.Cause(c)), Count: a.Outcome.Count.Illegal[c]})
+			list = append(list, RejectedDoc{Name: plan.Cause(c).String(), Plan: planKeys(p), Reason: a.Explain(plan.Cause(c)), Count: a.Outcome.Count.Illegal[c]})
 		}
 	}
 	return list

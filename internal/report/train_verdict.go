@@ -40,12 +40,12 @@ func trainVerdict(p *Page, a *api.TrainAnswer) {
 	)
 }
 
-// frozenText warns that adapters do less than the model FLOPs.
+// frozenText says what adapters leave out of the model FLOPs.
 func frozenText(t plan.Tuning) string {
 	if t == plan.FullTraining {
 		return ""
 	}
-	return ", weight gradients included although adapters leave most of them out"
+	return "; frozen weights count no gradients of their own"
 }
 
 func sec(t unit.Seconds) string { return unit.FormatStep(t) }
@@ -80,6 +80,15 @@ func misfitText(r *train.Result) string {
 		s += fmt.Sprintf(" With the optimizer states (%s) in host memory it would fit: try --plan offload=optimizer.", unit.FormatGB(n))
 	}
 	return s
+}
+
+// boundName is a bound in words: what interfaces call nvlink is the scale-up link
+// of whatever kind the node has.
+func boundName(b train.Bound) string {
+	if b == train.BoundNVLink {
+		return "scale-up link"
+	}
+	return string(b)
 }
 
 // boundText says in one sentence what the step waits for.

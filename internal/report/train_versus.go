@@ -36,7 +36,7 @@ func versusRows(r, o *train.Result) [][]string {
 	return append(rows,
 		[]string{"memory", unit.FormatGB(total), unit.FormatGB(best), bytesDiff(total, best)},
 		[]string{"MFU", unit.FormatPercent(r.MFU()), unit.FormatPercent(o.MFU()), ""},
-		[]string{"bound by", string(r.Bound), string(o.Bound), ""},
+		[]string{"bound by", boundName(r.Bound), boundName(o.Bound), ""},
 		[]string{"fits", yes(r.Fits), yes(o.Fits), ""})
 }
 
@@ -56,7 +56,7 @@ func bytesDiff(a, b unit.Bytes) string {
 	return sign(a > b) + unit.FormatGB(abs(a-b))
 }
 
-func abs[T unit.Seconds | unit.Bytes](v T) T { return max(v, -v) }
+func abs[T int | unit.Seconds | unit.Bytes](v T) T { return max(v, -v) }
 
 func sign(more bool) string {
 	if more {

@@ -44,6 +44,7 @@ type Outcome struct {
 	Partial  bool // cancelled: what was found so far
 	Elapsed  time.Duration
 	misfit   error
+	failed   error
 }
 
 // candidate is a plan in the running.
@@ -138,6 +139,7 @@ type worker struct {
 	count      Count
 	examples   [plan.NumCauses]*plan.Plan
 	space      *Space
+	failed     error // the first plan that could not be laid out
 	lean       train.Lean
 }
 
@@ -184,9 +186,12 @@ func (w *worker) legal(p *plan.Plan) {
 		w.count.Pruned++
 	default:
 		w.count.LaidOut++
-		if step, err := w.e.Step(p); err == nil {
-			w.pool.offer(p, step)
+		step, err := w.e.Step(p)
+		if err != nil {
+			w.failed = cmp.Or(w.failed, err)
+			return
 		}
+		w.pool.offer(p, step)
 	}
 }
 
@@ -233,6 +238,7 @@ func (pl *pool) join(w *worker) {
 	c.TooLarge += w.count.TooLarge
 	c.Pruned += w.count.Pruned
 	c.LaidOut += w.count.LaidOut
+	pl.outcome.failed = cmp.Or(pl.outcome.failed, w.failed)
 }
 
 // blamed are the keys that can cause an illegal plan, most specific cause first.
@@ -272,6 +278,9 @@ func (o *Outcome) Illegal(j *plan.Job, f *plan.Fixed) error {
 func (pl *pool) finish(ctx context.Context, e *train.Evaluator, top int) (*Outcome, error) {
 	out := &pl.outcome
 	out.Partial = ctx.Err() != nil
+	if len(pl.best) == 0 && out.failed != nil {
+		return nil, out.failed
+	}
 	preferSimple(pl.best)
 	for i := range min(top, len(pl.best)) {
 		r, err := e.Evaluate(&pl.best[i].plan)

@@ -8,6 +8,7 @@ package search
 import (
 	"slices"
 
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/train"
@@ -43,7 +44,7 @@ var DefaultOverlap = plan.Overlap{TP: true, DP: true, PP: true}
 func NewSpace(j *plan.Job, f *plan.Fixed, pr plan.Precision) *Space {
 	s := &Space{
 		TP: divisors(j.NodeGPUs), CP: contexts(j), PP: divisors(j.GPUs), EP: []int{1}, ETP: []int{1},
-		VPP: upTo(len(j.Model.Layers)), MicroBatch: divisors(j.GlobalBatch), ZeRO: []int{0, 1, 2, 3}, ShardGroup: []int{0},
+		VPP: upTo(min(j.MostChunks(), sched.MaxVPP)), MicroBatch: divisors(j.GlobalBatch), ZeRO: []int{0, 1, 2, 3}, ShardGroup: []int{0},
 		SP: []bool{true, false}, CPAllToAll: []bool{false, true}, Offload: []bool{false}, Schedules: FixedSchedules,
 		Recompute: []plan.Recompute{plan.ReNone, plan.ReSelective, plan.ReSelective | plan.ReMoE, plan.ReFull},
 		Overlap:   []plan.Overlap{DefaultOverlap},
@@ -59,6 +60,11 @@ func NewSpace(j *plan.Job, f *plan.Fixed, pr plan.Precision) *Space {
 	if j.GPUs > j.NodeGPUs {
 		s.ShardGroup = append(s.ShardGroup, j.NodeGPUs)
 	}
+	if !latent(j) {
+		for i := range s.Recompute {
+			s.Recompute[i] &^= plan.ReMLAUp
+		}
+	}
 	s.Base.Precision = pr
 	s.fix(f)
 	return s
@@ -67,6 +73,11 @@ func NewSpace(j *plan.Job, f *plan.Fixed, pr plan.Precision) *Space {
 // leanest notes which states of the space need least memory.
 func (s *Space) leanest() train.Lean {
 	return train.Lean{ZeRO: slices.Max(s.ZeRO), Offload: slices.Contains(s.Offload, true)}
+}
+
+// latent tells whether any layer has MLA's up-projections to recompute.
+func latent(j *plan.Job) bool {
+	return slices.ContainsFunc(j.Distinct(), func(l *model.Layer) bool { return l.Attention.Kind == model.MLA })
 }
 
 // fix narrows the space to the keys that the user gave.

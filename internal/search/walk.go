@@ -17,8 +17,11 @@ func (s *Space) outers(gpus int) []outer {
 	for _, tp := range s.TP {
 		for _, cp := range s.CP {
 			for _, pp := range s.PP {
+				if tp > gpus || tp*cp > gpus { // and no overflow below
+					continue
+				}
 				n := tp * cp * pp
-				if gpus%n == 0 && (s.DP == 0 || gpus/n == s.DP) {
+				if n <= gpus && gpus%n == 0 && (s.DP == 0 || gpus/n == s.DP) {
 					list = append(list, outer{tp, cp, pp, gpus / n})
 				}
 			}
@@ -129,7 +132,7 @@ func (s *Space) schedules(j *plan.Job, p plan.Plan, batches []int, v *visitor) {
 			if len(s.VPP) > 1 && (p.Schedule == sched.Interleaved) != (p.VPP > 1) {
 				continue
 			}
-			if p.PP*p.VPP > len(j.Model.Layers) { // nor do larger ones
+			if p.PP*p.VPP > j.MostChunks() { // nor do larger ones
 				p.MicroBatch = batches[0]
 				v.illegal(&p, plan.BadLayers)
 				break
@@ -167,7 +170,7 @@ func (s *Space) states(p plan.Plan, visit func(*plan.Plan)) {
 		for _, p.Overlap = range s.Overlap {
 			for _, p.OffloadOptim = range s.Offload {
 				for _, p.ZeRO = range s.ZeRO {
-					if p.ZeRO == 2 && p.PP > 1 && len(s.ZeRO) > 1 {
+					if s.skips(&p) {
 						continue
 					}
 					for i, group := range s.ShardGroup {
@@ -181,6 +184,15 @@ func (s *Space) states(p plan.Plan, visit func(*plan.Plan)) {
 	}
 }
 
+// skips leaves out ZeRO stages that are not legal or no other plan: sharded over
+// one rank, all stages are the same.
+func (s *Space) skips(p *plan.Plan) bool {
+	if len(s.ZeRO) == 1 {
+		return false
+	}
+	return p.ZeRO == 2 && p.PP > 1 || p.ZeRO != s.ZeRO[0] && p.Replicas() == 1 && p.ExpertReplicas() == 1
+}
+
 // shards tells whether a second shard group is another plan for p.
 func (s *Space) shards(p *plan.Plan) bool {
 	return p.ZeRO == 3 && p.Replicas() > p.ShardGroup && p.Replicas()%p.ShardGroup == 0
@@ -190,11 +202,10 @@ func (s *Space) shards(p *plan.Plan) bool {
 func (s *Space) stateCount(p *plan.Plan) int64 {
 	n := 0
 	for _, zero := range s.ZeRO {
-		if zero == 2 && p.PP > 1 && len(s.ZeRO) > 1 {
+		q := *p
+		if q.ZeRO = zero; s.skips(&q) {
 			continue
 		}
-		q := *p
-		q.ZeRO = zero
 		for i, g := range s.ShardGroup {
 			if q.ShardGroup = g; i == 0 || s.shards(&q) {
 				n++

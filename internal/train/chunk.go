@@ -98,7 +98,9 @@ func (e *Evaluator) prepare(p *plan.Plan) layout {
 	}
 	if p.PP > 1 {
 		l.hop[inside] = e.collective(work.SendRecv, work.AxisPP, 2, 1, float64(l.shape.boundary))
-		l.hop[between] = e.collective(work.SendRecv, work.AxisPP, 2, e.job.NodeGPUs, float64(l.shape.boundary))
+		if e.job.GPUs > e.job.NodeGPUs {
+			l.hop[between] = e.collective(work.SendRecv, work.AxisPP, 2, e.job.NodeGPUs, float64(l.shape.boundary))
+		}
 	}
 	return l
 }

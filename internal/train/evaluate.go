@@ -20,20 +20,37 @@ func (e *Evaluator) Evaluate(p *plan.Plan) (*Result, error) {
 	if err != nil {
 		return nil, err
 	}
-	r := &Result{Plan: *p, Limit: e.limit, MicroBatches: spec.MicroBatches}
+	n := unit.Seconds(e.repeats(p))
+	r := &Result{Plan: *p, Limit: e.limit, MicroBatches: p.MicroBatches(e.job.GlobalBatch)}
 	r.Memory, r.MemoryRank = e.memory(p, &l)
 	r.Fits = r.Memory.Total() <= e.limit
 	end := e.ends(p, &l)
 	r.Ceilings = e.ceilings(p, &l)
 	r.HardwareFLOPs = e.executed(p, &l)
-	laid := lay.Step + end.wait + end.update
+	laid := n*lay.Step + end.wait + end.update
 	r.Step = max(laid, r.Ceilings.Max())
-	r.waits(lay, &l, &end)
+	r.waits(lay, &l, &end, n)
 	r.Waits[WaitLinks] = r.Step - laid
 	e.throughput(r)
 	e.bounds(r, &spec, &l, &end)
 	e.bind(r)
+	r.warn()
 	return r, nil
+}
+
+// narrow is the free share of memory below which a plan may not fit after all:
+// about half of the median error of predicted memory (docs/accuracy.md).
+const narrow = 0.03
+
+// warn says what a reader should doubt.
+func (r *Result) warn() {
+	p := &r.Plan
+	if free := r.Limit - r.Memory.Total(); r.Fits && free < unit.Bytes(narrow*float64(r.Limit)) {
+		r.Warnings = append(r.Warnings, fmt.Sprintf("fits with %s to spare, less than predicted memory is off by in the median run: measure it", unit.FormatGB(free)))
+	}
+	if p.ZeRO == 3 && p.PP > 1 {
+		r.Warnings = append(r.Warnings, "no published run combines ZeRO-3 with a pipeline: this estimate is not validated")
+	}
 }
 
 func (e *Evaluator) throughput(r *Result) {
@@ -62,27 +79,40 @@ func (e *Evaluator) bounds(r *Result, spec *sched.Spec, l *layout, end *closing)
 	}
 	whole := !spec.Kind.Splits()
 	t.fill(l, whole, &[hops]unit.Seconds{}, func(p *passCost) unit.Seconds { return p.floor })
-	r.Lower = max(r.Ceilings.Max(), sched.LowerBound(&s))
+	n := unit.Seconds(e.repeats(&r.Plan))
+	r.Lower = max(r.Ceilings.Max(), n*sched.LowerBound(&s))
 	hop := l.hops(func(x *traffic) unit.Seconds { return x.upper })
 	t.fill(l, whole, &hop, func(p *passCost) unit.Seconds { return p.upper + p.serial })
 	if m, err := sched.Makespan(&s); err == nil {
-		r.Upper = m + end.upper
+		r.Upper = n*m + end.upper
 	}
 	r.Upper = max(r.Upper, r.Step)
 }
 
-// bind names what the step waits for: the largest ceiling, or the bubble where
-// the pipeline idles longer than any resource works.
+// bind names what sets the step: the resource that would take longest alone, or
+// the bubble where it is longer; but the busier link wherever ranks wait for
+// communication longer than their kernels run.
 func (e *Evaluator) bind(r *Result) {
 	c := &r.Ceilings
-	best := c.Compute
+	link, busy := BoundNVLink, c.NVLink
+	if c.Network > busy {
+		link, busy = BoundNetwork, c.Network
+	}
+	var waits unit.Seconds
+	for _, w := range []Wait{WaitTP, WaitCP, WaitEP, WaitDP, WaitPP, WaitLinks} {
+		waits += r.Waits[w]
+	}
+	if busy > 0 && waits > r.Kernels() {
+		busy = max(busy, waits)
+	}
 	r.Bound = BoundCompute
+	longest := c.Compute
 	for _, x := range []struct {
-		t unit.Seconds
-		b Bound
-	}{{c.HBM, BoundHBM}, {c.NVLink, BoundNVLink}, {c.Network, BoundNetwork}, {r.Waits[WaitBubble], BoundBubble}} {
-		if x.t > best {
-			best, r.Bound = x.t, x.b
+		bound Bound
+		t     unit.Seconds
+	}{{BoundHBM, c.HBM}, {link, busy}, {BoundBubble, r.Waits[WaitBubble]}} {
+		if x.t > longest {
+			r.Bound, longest = x.bound, x.t
 		}
 	}
 	node, dev := &e.cluster.Node, e.cluster.Device

@@ -75,6 +75,7 @@ func (e *Evaluator) row(name string, times int, op work.Op) Row {
 func (e *Evaluator) Layout(p *plan.Plan) (*sched.Layout, error) {
 	l := e.prepare(p)
 	spec := e.spec(p, &l)
+	spec.MicroBatches = p.MicroBatches(e.job.GlobalBatch)
 	return sched.Lay(&spec)
 }
 

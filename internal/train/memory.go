@@ -31,7 +31,7 @@ func rankMemory(p *plan.Plan, l *layout, r *rankKind, kept func(*chunk) unit.Byt
 		in.Working = max(in.Working, c.working)
 		saved += kept(c)
 	}
-	in.Saved = saved * unit.Bytes(r.held) / unit.Bytes(len(r.locals))
+	in.Saved = unit.Capped(float64(saved) * float64(r.held) / float64(len(r.locals)))
 	return mem.Of(p, &in)
 }
 

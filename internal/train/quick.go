@@ -1,6 +1,9 @@
 package train
 
 import (
+	"fmt"
+	"math"
+
 	"github.com/ridgeline/ridgeline/internal/mem"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
@@ -28,7 +31,8 @@ func (e *Evaluator) Quick(p *plan.Plan) Quick {
 	end := e.ends(p, &l)
 	spec := e.spec(p, &l)
 	c := e.ceilings(p, &l)
-	q.Bound = max(sched.LowerBound(&spec)+end.wait+end.update, c.Max())
+	n := unit.Seconds(e.repeats(p))
+	q.Bound = max(n*sched.LowerBound(&spec)+end.wait+end.update, c.Max())
 	return q
 }
 
@@ -39,7 +43,11 @@ func (e *Evaluator) Step(p *plan.Plan) (unit.Seconds, error) {
 	spec := e.spec(p, &l)
 	t, err := sched.Makespan(&spec)
 	c := e.ceilings(p, &l)
-	return max(t+end.wait+end.update, c.Max()), err
+	step := max(unit.Seconds(e.repeats(p))*t+end.wait+end.update, c.Max())
+	if err == nil && !(step < unit.Seconds(math.Inf(1))) {
+		err = fmt.Errorf("plan %s takes no finite time: a figure of %s is missing", p, e.cluster.Device.Name)
+	}
+	return step, err
 }
 
 // Lean names the states of a family of plans that need least memory: the
@@ -85,5 +93,5 @@ func (e *Evaluator) Fastest(p *plan.Plan) unit.Seconds {
 	spec := e.spec(q, &l)
 	e.closings = e.closings[:0] // free
 	c := e.ceilings(q, &l)
-	return max(sched.LowerBound(&spec), c.Max())
+	return max(unit.Seconds(e.repeats(q))*sched.LowerBound(&spec), c.Max())
 }

@@ -200,11 +200,8 @@ func (e *Evaluator) update(p *plan.Plan, w work.Params) unit.Seconds {
 	own := float64(w.TrainedDense)/dense + float64(w.TrainedExpert)/expert
 	pr := &p.Precision
 	if p.OffloadOptim {
-		host := e.cluster.Device.Achieved.HostLink
-		if !host.Known() {
-			host = e.cluster.Device.Peak.HostLink
-		}
-		return unit.Seconds(own * (pr.Gradients.BytesPer() + pr.Weights.BytesPer()) / host.Value)
+		bytes := own * (pr.Gradients.BytesPer() + pr.Weights.BytesPer())
+		return unit.Seconds(bytes / e.cluster.Device.HostLink().Value)
 	}
 	bytes := own * (2*pr.Gradients.BytesPer() + 2*pr.Master.BytesPer() + 4*pr.Moment.BytesPer() + pr.Weights.BytesPer())
 	if pr.GEMM.Bits() < 16 && p.ZeRO < 3 { // the low-precision copies of all resident weights are made anew

@@ -69,12 +69,21 @@ func (e *Evaluator) spec(p *plan.Plan, l *layout) sched.Spec {
 			t.b[i+1] += c
 		}
 	}
-	sp := sched.Spec{Kind: p.Schedule, Stages: p.PP, MicroBatches: p.MicroBatches(e.job.GlobalBatch), VPP: p.VPP,
+	sp := sched.Spec{Kind: p.Schedule, Stages: p.PP, MicroBatches: p.MicroBatches(e.job.GlobalBatch) / e.repeats(p), VPP: p.VPP,
 		Times: sched.Times{F: t.f, B: t.b, W: t.w, Comm: t.comm}}
 	if p.Schedule == sched.DualPipe || p.Schedule == sched.DualPipeV {
 		sp.Times.Pair = e.pair(p, l)
 	}
 	return sp
+}
+
+// repeats is how often the step runs what spec lays out: without a pipeline one
+// micro-batch follows another.
+func (e *Evaluator) repeats(p *plan.Plan) int {
+	if p.PP > 1 {
+		return 1
+	}
+	return p.MicroBatches(e.job.GlobalBatch)
 }
 
 // hops is one figure of both kinds of boundary crossing.
@@ -103,6 +112,9 @@ func (e *Evaluator) pair(p *plan.Plan, l *layout) func(f, b int) unit.Seconds {
 		waits := x.line() + y.line() + z.line() - kernels
 		links := x.exchange + y.exchange + z.exchange + x.states + y.states + z.states
 		hidden := x.hidden + y.hidden + z.hidden
+		if p.EP == 1 { // only collectives of the states run beside the kernels
+			kernels += x.taken*x.states + y.taken*y.states + z.taken*z.states
+		}
 		return min(max(slow*kernels, links+hidden), kernels+links) + waits
 	}
 }

@@ -29,7 +29,8 @@ var waitNames = [NumWaits]string{"tp", "cp", "ep", "dp", "pp", "links", "bubble"
 func (w Wait) String() string { return waitNames[w] }
 
 // waits sums what the passes of the busiest rank wait for, and its anatomy.
-func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
+// The layout runs n times in a step.
+func (r *Result) waits(lay *sched.Layout, l *layout, end *closing, n unit.Seconds) {
 	busiest, least := 0, lay.Idle(0)
 	for rank := range lay.Ranks {
 		if idle := lay.Idle(rank); idle < least {
@@ -39,10 +40,13 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing) {
 	for _, x := range lay.Ranks[busiest] {
 		r.passWaits(&x, l)
 	}
+	r.Waits[WaitBubble] = max(0, least) // a sum of many passes may miss zero by rounding
+	for w := range r.Waits {
+		r.Waits[w] *= n
+	}
 	r.Waits[WaitDP] += end.wait
 	r.Waits[WaitOptimizer] = end.update
-	r.Waits[WaitBubble] = max(0, least) // a sum of many passes may miss zero by rounding
-	r.Anatomy = anatomy(lay)
+	r.Anatomy = anatomy(lay, n)
 	r.Anatomy.Optimizer = end.update
 }
 
@@ -107,9 +111,9 @@ type Anatomy struct {
 	Forward, Backward, Weight, Pairs, Bubble, Optimizer unit.Seconds
 }
 
-func anatomy(lay *sched.Layout) Anatomy {
+func anatomy(lay *sched.Layout, repeats unit.Seconds) Anatomy {
 	var a Anatomy
-	n := unit.Seconds(len(lay.Ranks))
+	n := unit.Seconds(len(lay.Ranks)) / repeats
 	for r, passes := range lay.Ranks {
 		for _, x := range passes {
 			d := (x.End - x.Start) / n

@@ -27,3 +27,15 @@ func (b Bytes) Over(r ByteRate) Seconds { return Seconds(float64(b) / float64(r)
 
 // Over gives the time to do f at rate r. A rate of zero gives +Inf.
 func (f FLOPs) Over(r FLOPRate) Seconds { return Seconds(float64(f) / float64(r)) }
+
+// Vast is more than any device holds, and little enough that thousands of it add
+// up without overflow.
+const Vast Bytes = 1e15
+
+// Capped converts a computed size that may pass int64; beyond Vast it is Vast.
+func Capped(bytes float64) Bytes {
+	if !(bytes < float64(Vast)) {
+		return Vast
+	}
+	return Bytes(bytes)
+}

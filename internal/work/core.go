@@ -87,10 +87,10 @@ func (b *builder) core(a *model.Attention, heads int64) {
 // softmax output, dropout mask and dropout output, 5 bytes per score and head
 // (arXiv:2205.05198 section 4.1).
 func (b *builder) unfused(fwd, bwd *Op, a *model.Attention, heads int64) {
-	scores := b.rows * b.seq * heads
-	fwd.Bytes += unit.Bytes(4 * scores * bf16)
-	bwd.Bytes += unit.Bytes(6 * scores * bf16)
-	fwd.FLOPs = unit.FLOPs(2 * float64(scores) * float64(a.QKDim+a.VDim))
+	scores := float64(b.rows) * float64(b.seq*heads)
+	fwd.Bytes += unit.Capped(4 * scores * bf16)
+	bwd.Bytes += unit.Capped(6 * scores * bf16)
+	fwd.FLOPs = unit.FLOPs(2 * scores * float64(a.QKDim+a.VDim))
 	bwd.FLOPs = 2 * fwd.FLOPs
-	b.save(unit.Bytes(5*scores), plan.ReAttention)
+	b.save(unit.Capped(5*scores), plan.ReAttention)
 }
