@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"math"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -76,4 +77,10 @@ func NewKVLink(c *hw.Cluster, from, to int64) (*KVLink, error) {
 // and its bounds.
 func (l *KVLink) Transfer(n unit.Bytes) (floor, estimate, upper unit.Seconds) {
 	return n.Over(l.Fastest), l.Start + n.Over(l.Rate), l.SlowestStart + n.Over(l.Slowest)
+}
+
+// CacheSize is the bytes of the KV cache of n tokens at perToken bytes each, over
+// all layers; a latent or head that several ranks hold crosses once.
+func CacheSize(n int64, perToken float64) unit.Bytes {
+	return unit.Bytes(math.Ceil(float64(n) * perToken))
 }
