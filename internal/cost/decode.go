@@ -29,7 +29,7 @@ func (m *Machine) decode(op *work.Op) Price {
 	items := float64(max(op.Sequences, 1)) * float64(max(op.KVHeads, 1))
 	parts := 1.0
 	if items < m.sms && d.Split > 0 {
-		parts = max(1, math.Floor(min(m.sms/items, op.SeqKV/d.Split)))
+		parts = max(1, min(math.Floor(m.sms/items), op.SeqKV/d.Split)) // a fraction: more keys must not take less time
 	}
 	waves := items * parts / m.sms
 	rate := m.hbm
@@ -43,7 +43,13 @@ func (m *Machine) decode(op *work.Op) Price {
 		rate *= min(1, d.Reach*waves)
 	}
 	bytes, f := float64(op.Bytes), float64(op.FLOPs)
-	memory := over(bytes, rate)
+	// Queries and results, 2 bytes for each of the FLOPs of one key, are few for one
+	// item and need no reach.
+	own := 0.0
+	if op.SeqKV > 0 {
+		own = min(bytes, f/op.SeqKV)
+	}
+	memory := over(bytes-own, rate) + over(own, m.hbm)
 	if op.Warm && d.Near > 0 {
 		near := min(max(2-bytes/float64(d.Near), 0), 1)
 		memory *= 1 - near*(1-1/max(d.NearRate, 1))
