@@ -23,13 +23,14 @@ type layer struct{ name, imports, why string }
 // rates and seconds of machines start there.
 var layers = []layer{
 	{"unit", "", "quantities mean the same everywhere"},
+	{"input", "", "opening a user's file safely is the same whatever it holds"},
 	{"des", "", "time and order of events, whatever they mean"},
-	{"workload", "unit", "what is asked and what became of it, whoever serves: simulator and client share it"},
+	{"workload", "unit input", "what is asked and what became of it, whoever serves: simulator and client share it"},
 	{"sched", "unit", "a schedule is passes and times, whatever the model"},
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
 	{"hw", "unit", "machines, whatever runs on them"},
-	{"modelfile", "unit model", "readers build models and know no catalogue"},
-	{"catalog", "unit model hw", "facts with sources: data may not depend on what is computed from it"},
+	{"modelfile", "unit input model", "readers build models and know no catalogue"},
+	{"catalog", "unit input model hw", "facts with sources: data may not depend on what is computed from it"},
 	{"plan", "unit sched model", "what is legal is decided before anything is counted or priced"},
 	{"work", "unit sched model plan", "operations and tensors of a rank, exact: no rates, no seconds"},
 	{"mem", "unit sched model plan work", "bytes, exact: memory must not depend on how fast a machine is"},
@@ -37,13 +38,14 @@ var layers = []layer{
 	{"calib", "unit hw catalog work cost", "fits machine constants; no model and no plan may leak into them"},
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
 	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
+	{"serve", "unit des workload infer", "who runs when, event by event; what a step costs is asked, not known"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
 	{"api", "unit sched model hw catalog plan work mem cost train search advise", "one answer for every face; formats nothing"},
-	{"validate", "unit sched model hw modelfile catalog plan work mem cost calib train", "judges predictions from above; nothing that predicts may read a measurement"},
+	{"validate", "unit input sched model hw modelfile catalog plan work mem cost calib train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "unit sched model hw catalog plan work mem cost train search advise api validate", "decides how an answer looks, never what it is"},
-	{"cli", "unit sched model hw modelfile catalog plan work mem cost calib train search advise api validate report", "arguments in, exit code out"},
+	{"cli", "unit input sched model hw modelfile catalog plan work mem cost calib train search advise api validate report", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

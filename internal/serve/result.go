@@ -1,0 +1,142 @@
+package serve
+
+import (
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// SLO is what an answer must keep to count as good; 0 asks nothing.
+type SLO struct{ TTFT, TPOT time.Duration }
+
+// Asked tells whether anything is asked.
+func (s SLO) Asked() bool { return s.TTFT > 0 || s.TPOT > 0 }
+
+// Good tells whether a request was answered within the SLO. One token has no
+// TPOT to miss.
+func (s SLO) Good(r *workload.Record) bool {
+	ttft, ok := r.TTFT()
+	if r.Outcome != workload.Done || !ok || s.TTFT > 0 && ttft > s.TTFT {
+		return false
+	}
+	tpot, ok := r.TPOT()
+	return s.TPOT == 0 || !ok || tpot <= s.TPOT
+}
+
+// Summary is a stretch of a run. Requests count where they arrived within it.
+type Summary struct {
+	From, To time.Duration
+	Requests int // that arrived in it, dropped ones left out
+	Done     int // of these, answered by the end of the run
+
+	TTFT, TPOT, E2E, Queueing Dist // seconds, over requests
+	ITL                       Dist // seconds, over tokens; with speculation over the steps that gave some
+	Batch                     Dist // sequences in a step, over the time in steps
+	KV                        Dist // share of the KV blocks held, over the time in steps
+
+	RequestRate float64 // answers per second
+	OutputRate  float64 // tokens given per second
+	PromptRate  float64 // prompt tokens run per second
+	Busy        float64 // share of the instances' time in steps
+	CachedShare float64 // prompt tokens found cached, over those found or run
+	Preempted   int64   // preemptions
+	MeanStep    float64 // seconds
+	// Goodput is good answers per second, GoodShare those of all that were
+	// answered or dropped. Without an SLO every answer is good.
+	Goodput, GoodShare float64
+}
+
+// Result is a simulated run.
+type Result struct {
+	Records                             []workload.Record // in order of arrival
+	Partial                             bool              // it was cut: what follows is what there is
+	Arrived, Done, Dropped, Unfinished  int
+	End                                 time.Duration // when the last event was
+	Prompt, Output, Cached, Preemptions int64
+	Whole                               Summary
+	// Steady is the run between start-up and drain, nil where it is too short to
+	// hold one: fewer than minSteady requests arrived in it.
+	Steady *Summary
+	// Overload says that the queue grew while requests arrived, with figures; ""
+	// where it did not. Waiting times then measure how long the load lasted: means
+	// and tails of TTFT, queueing and E2E say nothing of a longer run.
+	Overload  string
+	Instances int
+	Timeline  []Moment
+}
+
+// minSteady is the fewest requests that a steady stretch is made of.
+const minSteady = 20
+
+// Mean is the summary that means are read from: the steady stretch, or the whole
+// run where there is none.
+func (r *Result) Mean() *Summary {
+	if r.Steady != nil {
+		return r.Steady
+	}
+	return &r.Whole
+}
+
+// result sums the run up.
+func (s *simulation) result(partial bool) (*Result, error) {
+	f, end, w := &s.flow, s.clock.Now(), &s.watch
+	n := s.service.Instances
+	if s.service.Decode != nil {
+		n += s.service.DecodeInstances
+	}
+	r := &Result{Records: s.records[:f.Arrived], Partial: partial, Arrived: f.Arrived, Done: f.Done, Dropped: f.Dropped,
+		Unfinished: f.underway(), End: end, Prompt: f.Prompt, Output: f.Output, Cached: f.Cached, Preemptions: f.Preempted,
+		Instances: n, Timeline: w.timeline.moments(end, n)}
+	r.Whole = s.summary(0, end, *f, w.whole, n)
+	if partial && w.open {
+		w.to, w.after = end, *f
+	}
+	if w.to > w.from {
+		steady := s.summary(w.from, w.to, w.after.minus(w.before), w.steady, n)
+		if steady.Requests >= minSteady {
+			r.Steady = &steady
+		}
+	}
+	r.Overload = s.overload()
+	return r, nil
+}
+
+// summary is the stretch from..to, in which f went through.
+func (s *simulation) summary(from, to time.Duration, f flow, m *meters, instances int) Summary {
+	var within []*workload.Record
+	good, judged := 0, 0
+	for i := range s.records[:s.flow.Arrived] {
+		r := &s.records[i]
+		if r.Queued < from || r.Queued > to {
+			continue
+		}
+		if r.Outcome != workload.Unfinished {
+			judged++
+			if s.options.SLO.Good(r) {
+				good++
+			}
+		}
+		if r.Outcome != workload.Dropped {
+			within = append(within, r)
+		}
+	}
+	x := Summary{From: from, To: to, Requests: len(within), Preempted: f.Preempted,
+		TTFT: of(within, (*workload.Record).TTFT), TPOT: of(within, (*workload.Record).TPOT), E2E: of(within, (*workload.Record).E2E),
+		Queueing: of(within, (*workload.Record).Queueing), ITL: m.gapsDist(), Batch: overTime(m.batch, 1), KV: overTime(m.fill, 1.0/fills)}
+	x.Done = int(x.E2E.N)
+	if length := (to - from).Seconds(); length > 0 {
+		x.RequestRate, x.OutputRate, x.PromptRate = float64(f.Done)/length, float64(f.Output)/length, float64(f.Prompt)/length
+		x.Busy = min(f.Busy.Seconds()/length/float64(instances), 1)
+		if judged > 0 {
+			x.GoodShare = float64(good) / float64(judged)
+			x.Goodput = float64(good) / length
+		}
+	}
+	if f.Steps > 0 {
+		x.MeanStep = f.Busy.Seconds() / float64(f.Steps)
+	}
+	if f.Cached > 0 {
+		x.CachedShare = float64(f.Cached) / float64(f.Cached+f.Prompt)
+	}
+	return x
+}

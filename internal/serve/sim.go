@@ -1,0 +1,260 @@
+package serve
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/des"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// Options of a run.
+type Options struct {
+	Seed     uint64 // of speculative acceptance; workloads have their own
+	Tokens   bool   // keep the time of every token
+	SLO      SLO
+	Progress func(done, all int) // called now and then
+}
+
+// event is what happens at a time.
+type event struct {
+	kind eventKind
+	in   *instance
+	seq  *sequence
+}
+
+type eventKind uint8
+
+const (
+	arrives eventKind = iota // the next request of the workload
+	ends                     // the current step of in
+	enters                   // seq has reached the queue of its rank
+	moves                    // the KV cache of seq has reached the decode side
+)
+
+// Priorities of events at the same nanosecond: who arrives then is seen by the
+// step that starts then.
+const (
+	first = iota
+	second
+)
+
+// simulation is a run under way.
+type simulation struct {
+	service  *Service
+	load     *workload.Workload
+	options  Options
+	clock    des.Queue[event]
+	readers  []*instance // all of them where the service is not disaggregated
+	decoders []*instance
+	readTurn router
+	nextTurn router
+	records  []workload.Record
+	issued   int // requests whose arrival was put
+	flow     flow
+	watch    watch
+}
+
+// Run simulates the whole workload on the service. When ctx is cancelled it
+// stops where it is and gives what it has, with Result.Partial set; records of
+// requests under way are Unfinished. Errors are bad input, or a price of a step
+// that is no time.
+func Run(ctx context.Context, service *Service, load *workload.Workload, options Options) (*Result, error) {
+	s, err := newSimulation(service, load, options)
+	if err != nil {
+		return nil, err
+	}
+	const often = 256 // events between looks at ctx
+	for n := 0; ; n++ {
+		if n%often == 0 {
+			if ctx.Err() != nil {
+				return s.result(true)
+			}
+			if options.Progress != nil {
+				options.Progress(s.flow.Done+s.flow.Dropped, len(load.Requests))
+			}
+		}
+		e, ok := s.clock.Take()
+		if !ok {
+			break
+		}
+		if err := s.handle(e); err != nil {
+			return nil, err
+		}
+	}
+	if left := s.flow.Arrived - s.flow.Done - s.flow.Dropped; left > 0 {
+		return nil, fmt.Errorf("the simulation stopped with %d requests under way: a defect", left)
+	}
+	return s.result(false)
+}
+
+// newSimulation sets everything up and puts the first arrivals.
+func newSimulation(service *Service, load *workload.Workload, options Options) (*simulation, error) {
+	own := *service
+	if err := own.check(load); err != nil {
+		return nil, err
+	}
+	s := &simulation{service: &own, load: load, options: options, records: make([]workload.Record, len(load.Requests))}
+	s.watch = newWatch(&own, len(load.Requests))
+	for i := range own.Instances {
+		s.readers = append(s.readers, s.instance(i, &own.Engine, own.Decode != nil))
+	}
+	if own.Decode != nil {
+		for i := range own.DecodeInstances {
+			s.decoders = append(s.decoders, s.instance(own.Instances+i, own.Decode, false))
+		}
+	}
+	s.readTurn, s.nextTurn = newRouter(own.Routing, s.readers), newRouter(own.Routing, s.decoders)
+	for range max(load.Concurrency, 1) {
+		if err := s.issue(); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// issue puts the arrival of the next request, if there is one: at its time in an
+// open workload, now in a closed loop.
+func (s *simulation) issue() error {
+	if s.issued == len(s.records) {
+		return nil
+	}
+	at := s.clock.Now()
+	if s.load.Concurrency == 0 {
+		at = s.load.Requests[s.issued].At
+	}
+	s.issued++
+	return s.clock.Put(at, first, event{kind: arrives})
+}
+
+func (s *simulation) instance(number int, e *Engine, prefill bool) *instance {
+	in := &instance{number: number, engine: e, prefill: prefill, current: newStep(e.Ranks), ahead: newStep(e.Ranks)}
+	for i := range e.Ranks {
+		in.ranks = append(in.ranks, &rank{in: in, engine: e, pool: newPool(e, s.load.BlockTokens), counts: &s.flow,
+			draw: workload.Stream(s.options.Seed^uint64(number*e.Ranks+i)<<32, workload.Acceptance)})
+	}
+	return in
+}
+
+func newStep(ranks int) *step { return &step{items: make([][]item, ranks), batch: infer.Batch{}} }
+
+func (s *simulation) handle(e event) error {
+	switch e.kind {
+	case arrives:
+		return s.arrive()
+	case ends:
+		return s.end(e.in)
+	case enters:
+		s.flow.Moving--
+		return s.enqueue(e.seq)
+	default:
+		return s.move(e.seq)
+	}
+}
+
+// arrive takes the next request of the workload in.
+func (s *simulation) arrive() error {
+	i, now := s.flow.Arrived, s.clock.Now()
+	s.flow.Arrived++
+	req := &s.load.Requests[i]
+	rec := &s.records[i]
+	*rec = workload.Record{Request: *req, Outcome: workload.Unfinished, Scheduled: now, Queued: now}
+	s.watch.arrival(s)
+	if s.load.Concurrency == 0 {
+		if err := s.issue(); err != nil {
+			return err
+		}
+	}
+	reason := s.service.Engine.refuses(req)
+	if d := s.service.Decode; reason == "" && d != nil {
+		reason = d.refuses(req)
+	}
+	if reason != "" {
+		rec.Outcome, rec.Reason = workload.Dropped, reason
+		s.flow.Dropped++
+		return s.answered(i)
+	}
+	r := s.readTurn.choose()
+	seq := &sequence{record: rec, order: i, rank: r, quota: req.Output}
+	if r.in.prefill {
+		seq.quota = 1
+	}
+	s.assign(r, seq)
+	if r.engine.Entry == 0 {
+		return s.enqueue(seq)
+	}
+	s.flow.Moving++
+	return s.clock.Put(now+r.engine.Entry, first, event{kind: enters, seq: seq})
+}
+
+// assign gives a sequence to a rank.
+func (s *simulation) assign(r *rank, seq *sequence) {
+	seq.rank = r
+	if r.engine.Priority {
+		seq.priority = seq.record.Priority
+	}
+	r.load++
+}
+
+// enqueue puts a sequence into its rank's queue and starts the instance where it
+// is idle.
+func (s *simulation) enqueue(seq *sequence) error {
+	seq.rank.waiting.push(seq)
+	return s.wake(seq.rank.in)
+}
+
+// wake starts an idle instance when all that happens now has happened.
+func (s *simulation) wake(in *instance) error {
+	if in.stepping {
+		return nil
+	}
+	in.stepping = true
+	in.current.size = 0
+	in.began = s.clock.Now()
+	return s.clock.Put(s.clock.Now(), second, event{kind: ends, in: in})
+}
+
+// end is the end of the instance's current step, or its awakening: tokens come,
+// and the next step starts.
+func (s *simulation) end(in *instance) error {
+	if in.current.size > 0 {
+		if err := s.complete(in); err != nil {
+			return err
+		}
+	}
+	if !in.next() {
+		in.stepping = false
+		return nil
+	}
+	d, err := in.price()
+	if err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	for _, items := range in.current.items {
+		for i := range items {
+			if x := items[i].s; !x.started {
+				x.started = true
+				x.record.Started = now
+			}
+		}
+	}
+	s.watch.begin(&s.flow, in, now, d)
+	in.began = now
+	if in.engine.Ahead {
+		in.plan(in.ahead)
+	}
+	return s.clock.Put(now+d, second, event{kind: ends, in: in})
+}
+
+// waiting is the requests in queues.
+func (s *simulation) waiting() (n int) {
+	for _, in := range s.readers {
+		n += in.waiting()
+	}
+	for _, in := range s.decoders {
+		n += in.waiting()
+	}
+	return n
+}
