@@ -4,12 +4,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
+	"io/fs"
 	"path/filepath"
 	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // MaxGPUs bounds a cluster: ten times the largest training clusters of today.
@@ -110,9 +111,9 @@ func spread(c *hw.Cluster) {
 
 // clusterFile reads a user's cluster file.
 func clusterFile(name string) (*hw.Cluster, error) {
-	f, err := os.Open(name)
+	f, err := input.Open(name)
 	if err != nil {
-		var cause *os.PathError
+		var cause *fs.PathError
 		if errors.As(err, &cause) {
 			err = cause.Err
 		}

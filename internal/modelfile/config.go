@@ -55,7 +55,7 @@ var families = map[string]family{
 
 // ReadConfig reads a Hugging Face config.json; name is the file's name for
 // messages and the model's Name. Errors are one line that names file, field and
-// mend: JSON that is broken, larger than 16 MiB or not an object; an
+// mend: JSON that is broken, larger than 2 MiB or not an object; an
 // architecture or a field that is not understood; a size missing, of the wrong
 // type or beyond any published model.
 func ReadConfig(r io.Reader, name string) (*model.Model, error) {

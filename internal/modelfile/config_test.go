@@ -162,7 +162,7 @@ func (s *spaces) Read(p []byte) (int, error) {
 func TestHugeConfig(t *testing.T) {
 	r := &spaces{}
 	_, err := ReadConfig(r, "big.json")
-	if err == nil || !strings.Contains(err.Error(), "16 MiB") {
+	if err == nil || !strings.Contains(err.Error(), "2 MiB") {
 		t.Errorf("error %v does not name the limit", err)
 	}
 	if r.given > 2*maxConfig {

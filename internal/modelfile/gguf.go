@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -13,6 +12,7 @@ import (
 
 	parser "github.com/gpustack/gguf-parser-go"
 
+	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/model"
 )
 
@@ -43,7 +43,7 @@ func OpenGGUF(path string) (*model.Model, error) {
 }
 
 func guardFile(path string) error {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return plain(path, err)
 	}
@@ -67,7 +67,8 @@ func parseGGUF(path string) (file *parser.GGUFFile, err error) {
 			err = fmt.Errorf("the header is damaged: %s", show(fmt.Sprint(r)))
 		}
 	}()
-	file, err = parser.ParseGGUFFile(path, parser.SkipLargeMetadata())
+	// Mapped, since the library otherwise makes two system calls per word of the vocabulary.
+	file, err = parser.ParseGGUFFile(path, parser.SkipLargeMetadata(), parser.UseMMap())
 	if err != nil {
 		return nil, errors.New(strings.Join(strings.Fields(err.Error()), " ") + "; the file is damaged or incomplete")
 	}

@@ -16,21 +16,25 @@ const (
 	maxGGUFKeys    = 1 << 16
 	maxGGUFName    = 1 << 16
 	maxGGUFDepth   = 4 // arrays of arrays
+	maxGGUFString  = 16 << 20
+	maxGGUFEntries = 4 << 20   // of all arrays together: words, scores and merges of a vocabulary
+	maxGGUFHeader  = 256 << 20 // bytes; a file may be sparse, so its size bounds no time
 )
 
 // ggufWalk steps over a header without keeping it. Every length is held against
 // the bytes that are left, so that the library that decodes the header afterwards
 // cannot be made to allocate more than the file's own size or to seek astray.
 type ggufWalk struct {
-	r    *bufio.Reader
-	left int64
-	err  error
+	r       *bufio.Reader
+	left    int64 // bytes
+	entries int64 // of arrays so far
+	err     error
 }
 
 // checkGGUF walks the header of a GGUF file (versions 2 and 3, little endian) of
 // size bytes. The error says which length is a lie.
 func checkGGUF(r io.Reader, size int64) error {
-	w := &ggufWalk{r: bufio.NewReaderSize(r, 1<<16), left: size}
+	w := &ggufWalk{r: bufio.NewReaderSize(r, 1<<16), left: min(size, maxGGUFHeader)}
 	if magic := w.number(4); w.err != nil || magic != 0x46554747 { // "GGUF"
 		return errors.New("not a GGUF file: it does not start with GGUF; give a little-endian GGUF file")
 	}
@@ -81,7 +85,7 @@ func (w *ggufWalk) take(p []byte) {
 // count checks that n items of at least width bytes fit into the rest of the file.
 func (w *ggufWalk) count(what string, n uint64, width, most int64) uint64 {
 	if w.err == nil && (n > uint64(most) || int64(n) > w.left/width) {
-		w.fail("%s is %d, more than the file can hold; the file is damaged", what, n)
+		w.fail("%s is %d, more than a header can hold; the file is damaged", what, n)
 	}
 	if w.err != nil {
 		return 0
@@ -130,7 +134,7 @@ func (w *ggufWalk) keyValue() {
 	}
 	switch kind {
 	case ggufString:
-		w.text(show(key), w.left)
+		w.text(show(key), maxGGUFString)
 	case ggufArray:
 		w.array(key, 1)
 	default:
@@ -154,7 +158,8 @@ func (w *ggufWalk) array(key string, depth int) {
 	if width == 0 {
 		width = 8 // a string has its length, an array a type and a length
 	}
-	n := w.count("length of "+show(key), w.number(8), width, w.left)
+	n := w.count("length of "+show(key), w.number(8), width, maxGGUFEntries-w.entries)
+	w.entries += int64(n)
 	if ggufWidths[kind] > 0 {
 		w.skip(int64(n) * width)
 		return
@@ -164,7 +169,7 @@ func (w *ggufWalk) array(key string, depth int) {
 			return
 		}
 		if kind == ggufString {
-			w.text(show(key), w.left)
+			w.text(show(key), maxGGUFString)
 		} else {
 			w.array(key, depth+1)
 		}

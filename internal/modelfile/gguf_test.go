@@ -207,7 +207,7 @@ func TestBadGGUF(t *testing.T) {
 		{"other", []byte("PK\x03\x04 something"), "not a GGUF"},
 		{"version", append([]byte("GGUF\x09\x00\x00\x00"), good[8:]...), "version 9"},
 		{"cut in the header", good[:700], "ends early"},
-		{"cut in the counts", good[:18], "more than the file can hold"},
+		{"cut in the counts", good[:18], "more than a header can hold"},
 		{"cut in the data", good[:len(good)-1000], "incomplete"},
 		{"lying tensor count", put(8, 1<<62), "tensor count"},
 		{"tensor count beyond the file", put(8, 1<<19), "tensor count"},
@@ -235,6 +235,43 @@ func TestBadGGUF(t *testing.T) {
 		}
 		if msg := err.Error(); !strings.Contains(msg, "tiny.gguf: ") || !strings.Contains(msg, c.names) || strings.Contains(msg, "\n") {
 			t.Errorf("%s: %q does not name the file and %q on one line", c.name, msg, c.names)
+		}
+	}
+}
+
+// TestSparseGGUF: a file without data behind its size can promise a lot; no
+// promise is kept in memory or walked through.
+func TestSparseGGUF(t *testing.T) {
+	array := func(w *ggufWriter, n uint64, kind uint32) {
+		w.nKeys++
+		w.text(&w.keys, "tokenizer.ggml.tokens")
+		w.le(&w.keys, uint32(9))
+		w.le(&w.keys, kind)
+		w.le(&w.keys, n)
+	}
+	for name, lie := range map[string]func(w *ggufWriter){
+		"string": func(w *ggufWriter) {
+			w.nKeys++
+			w.text(&w.keys, "general.name")
+			w.le(&w.keys, uint32(8))
+			w.le(&w.keys, uint64(maxGGUFString+1))
+		},
+		"words":   func(w *ggufWriter) { array(w, maxGGUFEntries+1, 8) },
+		"scores":  func(w *ggufWriter) { array(w, maxGGUFEntries+1, 6) },
+		"nothing": func(w *ggufWriter) { array(w, maxGGUFEntries, 8) }, // as many empty words, then no tensors
+	} {
+		w := &ggufWriter{}
+		w.key("general.architecture", "llama")
+		lie(w)
+		path := filepath.Join(t.TempDir(), "sparse.gguf")
+		if err := os.WriteFile(path, w.header(), 0o666); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Truncate(path, 1<<40); err != nil {
+			t.Skip("the file system keeps no sparse files")
+		}
+		if _, err := Open(path); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line", name, err)
 		}
 	}
 }

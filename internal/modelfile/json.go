@@ -6,11 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // maxConfig limits a configuration file; the largest published one, with a list
 // of every unquantised module, has about 100 kB.
-const maxConfig = 16 << 20
+const maxConfig = 2 << 20
 
 // maxDepth limits the nesting of a configuration; published ones reach 5.
 const maxDepth = 32
@@ -18,12 +20,14 @@ const maxDepth = 32
 // readObject reads one JSON object, with numbers as json.Number. Unlike
 // encoding/json it refuses a key given twice: which one counts differs by reader.
 func readObject(r io.Reader) (map[string]any, error) {
-	data, err := io.ReadAll(io.LimitReader(r, maxConfig+1))
+	text, err := input.Text(r, maxConfig)
+	if err != nil {
+		return nil, err
+	}
+	data, err := io.ReadAll(text)
 	switch {
 	case err != nil:
 		return nil, err
-	case len(data) > maxConfig:
-		return nil, fmt.Errorf("larger than %d MiB; a model configuration has a few kB, is this the right file?", maxConfig>>20)
 	case len(bytes.TrimSpace(data)) == 0:
 		return nil, errors.New("the file is empty; it must hold a JSON object")
 	}

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/model"
 )
 
@@ -21,9 +22,6 @@ func Open(path string) (*model.Model, error) {
 	}
 	if info.IsDir() {
 		return openFolder(path)
-	}
-	if !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: not a file; give a config.json, a model folder or a GGUF file", path)
 	}
 	if strings.EqualFold(filepath.Ext(path), ".gguf") {
 		return OpenGGUF(path)
@@ -41,7 +39,7 @@ func openFolder(dir string) (*model.Model, error) {
 		return nil, err
 	}
 	side := filepath.Join(dir, "hf_quant_config.json")
-	f, err := os.Open(side)
+	f, err := input.Open(side)
 	if errors.Is(err, fs.ErrNotExist) {
 		return m, nil
 	}
@@ -56,7 +54,7 @@ func openFolder(dir string) (*model.Model, error) {
 }
 
 func openConfig(path string) (*model.Model, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, plain(path, err)
 	}

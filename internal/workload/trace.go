@@ -6,13 +6,14 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
-	"os"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // Open reads a trace from a file, see Read.
 func Open(path string) (*Workload, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, err
 	}
