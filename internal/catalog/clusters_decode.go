@@ -25,6 +25,9 @@ func readCluster(file string, data []byte) (*hw.Cluster, error) {
 	}
 	if c.Name == "" {
 		c.Name = strings.TrimSuffix(filepath.Base(file), filepath.Ext(file))
+		if strings.ContainsFunc(c.Name, invisible) {
+			return nil, fmt.Errorf("%s: the file's name holds control characters: give the cluster a name", quote(file))
+		}
 	}
 	if err := checkCluster(c); err != nil {
 		return nil, fmt.Errorf("%s: %w", file, err)
@@ -56,7 +59,7 @@ func decodeCluster(f *fields) *hw.Cluster {
 		f.fail(nil, "gpus", "is missing: give the number of GPUs")
 	}
 	c := defaultCluster(d, f.count("gpus", 1, MaxGPUs))
-	c.Name, c.Source, c.Notes = f.text("name"), source, f.text("notes")
+	c.Name, c.Source, c.Notes = f.label("name"), source, f.text("notes")
 	decodeClusterNode(f.block("node"), c, own)
 	fabric := f.block("fabric")
 	c.Fabric.Rails = fabric.flag("rails", c.Fabric.Rails)
@@ -99,7 +102,7 @@ func decodeClusterDevice(f *fields, own origin) *hw.Device {
 // inlineDevice reads a device that the catalogue lacks. Arch names the
 // generation whose kernels it resembles.
 func inlineDevice(b *fields, own origin) *hw.Device {
-	d := &hw.Device{Name: b.text("name"), Vendor: b.text("vendor"), Arch: b.text("arch"), Notes: b.text("notes")}
+	d := &hw.Device{Name: b.label("name"), Vendor: b.label("vendor"), Arch: b.label("arch"), Notes: b.text("notes")}
 	for _, key := range []string{"name", "arch", "peak"} {
 		if !b.has(key) {
 			b.fail(nil, key, "is missing: give it")

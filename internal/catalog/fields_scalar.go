@@ -2,10 +2,10 @@ package catalog
 
 import (
 	"errors"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"go.yaml.in/yaml/v3"
 )
@@ -19,7 +19,25 @@ func (f *fields) text(key string) string {
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!str" || strings.TrimSpace(n.Value) == "" {
 		f.fail(n, key, "is %s, not a text: quote it", nodeKind(n))
 	}
+	if i := strings.IndexFunc(n.Value, invisible); i >= 0 {
+		f.fail(n, key, "holds the control character %U: remove it", []rune(n.Value[i:])[0])
+	}
 	return n.Value
+}
+
+// invisible tells characters that steer a terminal or hide from the eye; lines
+// of a longer text may end.
+func invisible(r rune) bool {
+	return r != '\n' && r != '\t' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r))
+}
+
+// label reads a text of one line.
+func (f *fields) label(key string) string {
+	s := f.text(key)
+	if strings.ContainsAny(s, "\n\t") {
+		f.fail(f.keys[key], key, "is more than one line: shorten it")
+	}
+	return s
 }
 
 // flag reads true or false; missing is what an absent key means.
@@ -41,21 +59,27 @@ func (f *fields) number(key string) (v float64, ok bool) {
 	if n == nil {
 		return 0, false
 	}
-	return f.positive(n, key), true
+	return f.positive(n, key, key), true
 }
 
-// positive reads a scalar node as a positive finite number.
-func (f *fields) positive(n *yaml.Node, key string) float64 {
+// positive reads a scalar node as a positive number within the range of the unit
+// that unitKey spells; the two keys differ where the node is a figure's value.
+func (f *fields) positive(n *yaml.Node, key, unitKey string) float64 {
 	v, err := strconv.ParseFloat(n.Value, 64)
-	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || err != nil {
-		f.fail(n, key, "is %s: give a plain number%s", nodeKind(n), keyUnit(key))
+	u := unitOf(unitKey)
+	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" || err != nil && !errors.Is(err, strconv.ErrRange) {
+		f.fail(n, key, "is %s: give a plain number%s", nodeKind(n), u.in())
 		return 1
 	}
-	if !(v > 0) || math.IsInf(v, 0) {
-		f.fail(n, key, "is %s: give a number above 0, or leave the key out if it is not known", n.Value)
-		return 1
+	switch {
+	case !(v > 0):
+		f.fail(n, key, "is %s: give a number above 0, or leave the key out if it is not known", quote(n.Value))
+	case v < u.least || v > u.most:
+		f.fail(n, key, "is %s: give %g to %g%s, or leave the key out if it is not known", quote(n.Value), u.least, u.most, u.in())
+	default:
+		return v
 	}
-	return v
+	return 1
 }
 
 // count reads a whole number from 1 to most; missing is what an absent key means.
@@ -86,18 +110,35 @@ func (f *fields) word(key string, allowed []string) string {
 	return s
 }
 
-// keyUnits are the endings that spell a key's unit, with what they are called.
-var keyUnits = []struct{ suffix, name string }{
-	{"_gb_per_s", "GB/s"}, {"_gb_per_s_per_gpu", "GB/s"}, {"_tflops", "TFLOP/s"}, {"_tops", "TOP/s"}, {"_gb", "GB"},
-	{"_us", "us"}, {"_w", "W"}, {"_w_per_gpu", "W"}, {"_ghz", "GHz"}, {"_hours", "hours"}, {"price_usd_per_gpu_hour", "USD"},
+// keyUnit is an ending that spells a key's unit: what it is called and the range
+// of figures, wide enough for any machine and narrow enough that no sum, product
+// or ratio of a few of them leaves float64.
+type keyUnit struct {
+	suffix, name string
+	least, most  float64
 }
 
-// keyUnit says the unit of a key for a complaint, empty where it has none.
-func keyUnit(key string) string {
+var keyUnits = []keyUnit{
+	{"_gb_per_s", "GB/s", 1e-3, 1e9}, {"_gb_per_s_per_gpu", "GB/s", 1e-3, 1e9}, {"_tflops", "TFLOP/s", 1e-3, 1e6}, {"_tops", "TOP/s", 1e-3, 1e6},
+	{"_gb", "GB", 1e-3, 1e6}, {"_us", "us", 1e-3, 1e6}, {"_w", "W", 1e-3, 1e6}, {"_w_per_gpu", "W", 1e-3, 1e6},
+	{"_ghz", "GHz", 1e-3, 1e3}, {"_hours", "hours", 1e-2, 1e9}, {"price_usd_per_gpu_hour", "USD", 1e-6, 1e6},
+	{"oversubscription", "", 1, 1e4},
+}
+
+// unitOf is the unit of a key; a plain number where it spells none.
+func unitOf(key string) keyUnit {
 	for _, u := range keyUnits {
 		if strings.HasSuffix(key, u.suffix) {
-			return " in " + u.name
+			return u
 		}
 	}
-	return ""
+	return keyUnit{least: 1e-9, most: 1e9}
+}
+
+// in says the unit for a complaint, empty where there is none.
+func (u keyUnit) in() string {
+	if u.name == "" {
+		return ""
+	}
+	return " in " + u.name
 }

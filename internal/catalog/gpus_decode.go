@@ -32,7 +32,7 @@ func nicLatency(kind string) hw.Figure {
 
 // decodeDevice reads a whole device entry.
 func decodeDevice(f *fields) *hw.Device {
-	d := &hw.Device{Name: f.text("name"), Vendor: f.text("vendor"), Arch: f.text("arch"), Notes: f.text("notes")}
+	d := &hw.Device{Name: f.label("name"), Vendor: f.label("vendor"), Arch: f.label("arch"), Notes: f.text("notes")}
 	for _, key := range []string{"name", "arch"} {
 		if !f.has(key) {
 			f.fail(nil, key, "is missing: give it")

@@ -94,14 +94,14 @@ func (f *fields) figure(key string, scale float64, inherit origin) hw.Figure {
 		if inherit.source == "" {
 			f.fail(n, key, "has no source: give value and source, or a source for the block")
 		}
-		return hw.Figure{Value: f.positive(n, key) * scale, Grade: inherit.grade, Source: inherit.source}
+		return hw.Figure{Value: f.positive(n, key, key) * scale, Grade: inherit.grade, Source: inherit.source}
 	}
 	b := f.sub(n, key)
 	fig := hw.Figure{Grade: inherit.grade, Source: inherit.source}
 	if b.has("value") {
-		fig.Value = b.positive(b.take("value"), "value") * scale
+		fig.Value = b.positive(b.take("value"), "value", key) * scale
 	} else {
-		b.fail(n, "value", "is missing: give the number%s", keyUnit(key))
+		b.fail(n, "value", "is missing: give the number%s", unitOf(key).in())
 	}
 	b.origin(&fig)
 	b.done()
