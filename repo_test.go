@@ -39,13 +39,14 @@ var layers = []layer{
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
 	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
 	{"serve", "unit des workload infer", "who runs when, event by event; what a step costs is asked, not known"},
+	{"deploy", "unit model hw plan mem cost infer", "many deployments; no formula of its own"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
-	{"api", "unit sched model hw catalog plan work mem cost train search advise", "one answer for every face; formats nothing"},
+	{"api", "unit sched model hw catalog plan work mem cost train infer deploy search advise", "one answer for every face; formats nothing"},
 	{"validate", "unit input sched model hw modelfile catalog plan work mem cost calib train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "unit sched model hw catalog plan work mem cost train search advise api validate", "decides how an answer looks, never what it is"},
-	{"cli", "unit input sched model hw modelfile catalog plan work mem cost calib train search advise api validate report", "arguments in, exit code out"},
+	{"report", "unit sched model hw catalog plan work mem cost train infer deploy search advise api validate", "decides how an answer looks, never what it is"},
+	{"cli", "unit input sched model hw modelfile catalog plan work mem cost calib train infer deploy search advise api validate report", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

@@ -12,11 +12,12 @@ func newExplainCommand(env *Env) *cobra.Command {
 		Use:     "explain",
 		GroupID: groupPlan,
 		Short:   "Show a plan operation by operation",
-		Example: `  ridgeline explain train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8 --plan pp=16,ep=64,zero=1`,
-		Args:    unknownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+		Example: `  ridgeline explain train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8 --plan pp=16,ep=64,zero=1
+  ridgeline explain infer --model deepseek-r1 --cluster h200x8 --plan tp=8 --isl 1024 --osl 1024 --concurrency 64`,
+		Args: unknownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	cmd.AddCommand(newExplainTrainCommand(env))
+	cmd.AddCommand(newExplainTrainCommand(env), newExplainInferCommand(env))
 	return cmd
 }
 

@@ -13,6 +13,7 @@ const (
 // commands lists every subcommand.
 var commands = []func(*Env) *cobra.Command{
 	newTrainCommand,
+	newInferCommand,
 	newExplainCommand,
 	newValidateCommand,
 	newScheduleCommand,

@@ -51,12 +51,16 @@ func (p *Page) planTable(columns []Column, rows [][]string) {
 	p.Table(columns, rows)
 }
 
-// breakCommas puts a space after those commas at which a line of width columns
-// has to end, so that wrapping breaks between keys.
+// breakCommas puts a space after those commas and semicolons at which a line of
+// width columns has to end, so that wrapping breaks between keys.
 func breakCommas(plan string, width int) string {
 	var b strings.Builder
 	used := 0
-	for i, item := range strings.SplitAfter(plan, ",") {
+	var items []string
+	for _, role := range strings.SplitAfter(plan, ";") { // of a deployment with two roles
+		items = append(items, strings.SplitAfter(role, ",")...)
+	}
+	for i, item := range items {
 		if i > 0 && used+len(item) > width {
 			b.WriteByte(' ')
 			used = 0

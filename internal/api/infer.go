@@ -1,0 +1,237 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// InferRequest asks how to serve a model. Every list multiplies the answer: its
+// values are compared. Empty lists stand for their default alone.
+type InferRequest struct {
+	Model       *model.Model
+	Clusters    []*hw.Cluster
+	Plan        *plan.ServingText // keys that the user gave; the others are searched
+	ISL, OSL    int64             // tokens per request in and out
+	Concurrency []int             // requests in flight at the service, ascending
+	Weights     []unit.Format     // default: the checkpoint's
+	Experts     []unit.Format     // routed experts; default: Weights, or the checkpoint's
+	KV          []unit.Format     // default: BF16
+	Speculation []*infer.Speculation
+	DraftModels map[string]*model.Model // by the name that Speculation gives
+	RTT         []unit.Seconds          // between nodes; default: the fabric's own
+	SLO         deploy.SLO
+	Engine      string // "" = the default profile
+	Measured    []infer.Measured
+	Chunk       int64   // most tokens of an engine step, 0 = the engine's
+	MemoryLimit float64 // usable share of device memory, 0 = the default
+	Progress    func(done, all int)
+}
+
+// InferAnswer is everything there is to say.
+type InferAnswer struct {
+	Request  *InferRequest
+	Outcomes []*deploy.Outcome // one per variant, in the order of the lists
+	Best     *deploy.Outcome   // whose Best is the answer
+	Front    []FrontPoint      // over all variants
+	// About the best point: the batch at which each part turns compute-bound, what
+	// speculation gives, and what slower networks cost.
+	Flips    []Flip
+	FlipsTo  int64 // no larger batch was looked at
+	Drafting []Drafting
+	Latency  []infer.LatencyPoint
+	Warnings []string
+	Elapsed  time.Duration
+}
+
+// FrontPoint is a point of the Pareto front with the variant it belongs to.
+type FrontPoint struct {
+	*deploy.Point
+	Variant *deploy.Variant
+}
+
+// maxVariants bounds the product of the lists.
+const maxVariants = 256
+
+// Infer searches the deployments that the request leaves open, for each variant
+// that it lists. Errors are bad input. Nothing that fits, or meets the SLO, is no
+// error: see Met.
+func Infer(ctx context.Context, r *InferRequest) (*InferAnswer, error) {
+	start := time.Now()
+	q, err := inferQuestion(r)
+	if err != nil {
+		return nil, err
+	}
+	variants, err := r.variants()
+	if err != nil {
+		return nil, err
+	}
+	a := &InferAnswer{Request: r}
+	for i, v := range variants {
+		o, err := deploy.Run(ctx, q, v, func(done, all int) {
+			if r.Progress != nil {
+				r.Progress(i*all+done, len(variants)*all)
+			}
+		})
+		if err != nil {
+			return nil, err
+		}
+		a.Outcomes = append(a.Outcomes, o)
+	}
+	a.Best = deploy.Cheapest(a.Outcomes, r.SLO)
+	a.Front = front(a.Outcomes)
+	if err := a.explain(q); err != nil {
+		return nil, err
+	}
+	a.Elapsed = time.Since(start)
+	return a, nil
+}
+
+// Met tells whether the best deployment fits and keeps the SLO.
+func (a *InferAnswer) Met() bool { return a.Best.Meets(a.Request.SLO) }
+
+// Searched tells whether layouts were compared: more points were priced than the
+// answer lists.
+func (a *InferAnswer) Searched() bool {
+	for _, o := range a.Outcomes {
+		if o.Count.Priced > len(o.Points) {
+			return true
+		}
+	}
+	return false
+}
+
+// maxRequest of a prompt or an answer: beyond it a length is a mistake.
+const maxRequest = 1 << 24
+
+// inferQuestion checks the request's own figures.
+func inferQuestion(r *InferRequest) (*deploy.Question, error) {
+	switch {
+	case r.ISL < 1 || r.ISL > maxRequest:
+		return nil, fmt.Errorf("--isl %d: give 1 to %d tokens", r.ISL, maxRequest)
+	case r.OSL < 2 || r.OSL > maxRequest:
+		return nil, fmt.Errorf("--osl %d: give 2 to %d tokens, as the time per output token starts at the second", r.OSL, maxRequest)
+	case r.Model.MaxContext > 0 && r.ISL+r.OSL > r.Model.MaxContext:
+		return nil, fmt.Errorf("--isl %d and --osl %d pass the %d tokens of context of %s: shorten the requests", r.ISL, r.OSL, r.Model.MaxContext, r.Model.Name)
+	case len(r.Clusters) == 0 || len(r.Concurrency) == 0:
+		return nil, fmt.Errorf("a question about serving needs a cluster and a concurrency")
+	case r.Chunk < 0:
+		return nil, fmt.Errorf("--batch-tokens %d: give at least 1 token per step", r.Chunk)
+	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
+		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
+	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:
+		return nil, fmt.Errorf("--calibrate: a measured point belongs to one cluster, format and speculation: give one of each")
+	}
+	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
+		Engine: r.Engine, Chunk: r.Chunk, MemoryLimit: r.MemoryLimit, Measured: r.Measured}, nil
+}
+
+// variants is the product of the request's lists.
+func (r *InferRequest) variants() ([]*deploy.Variant, error) {
+	var list []*deploy.Variant
+	for _, c := range r.Clusters {
+		for _, w := range r.weights() {
+			for _, kv := range orDefault(r.KV, unit.BF16) {
+				for _, s := range orDefault(r.Speculation, nil) {
+					for _, rtt := range r.roundTrips() {
+						v := &deploy.Variant{Cluster: c, Weights: w[0], Experts: w[1], KV: kv, Speculation: s, RTT: rtt}
+						if err := r.drafter(v); err != nil {
+							return nil, err
+						}
+						list = append(list, v)
+					}
+				}
+			}
+		}
+	}
+	if len(list) > maxVariants {
+		return nil, fmt.Errorf("the lists make %d combinations: give at most %d", len(list), maxVariants)
+	}
+	return list, nil
+}
+
+func orDefault[T any](list []T, value T) []T {
+	if len(list) == 0 {
+		return []T{value}
+	}
+	return list
+}
+
+// weights pairs the formats of linears and routed experts.
+func (r *InferRequest) weights() (pairs [][2]unit.Format) {
+	weights, experts, _ := infer.CheckpointFormats(r.Model)
+	switch {
+	case len(r.Weights) == 0 && len(r.Experts) == 0:
+		return [][2]unit.Format{{weights, experts}}
+	case len(r.Experts) == 0:
+		for _, w := range r.Weights {
+			w = r.scaled(w)
+			pairs = append(pairs, [2]unit.Format{w, w})
+		}
+		return pairs
+	}
+	for _, w := range orDefault(r.Weights, weights) {
+		for _, e := range r.Experts {
+			pairs = append(pairs, [2]unit.Format{r.scaled(w), r.scaled(e)})
+		}
+	}
+	return pairs
+}
+
+// scaled gives fp8 the block scales of a checkpoint that was trained with them:
+// engines load it as it is.
+func (r *InferRequest) scaled(f unit.Format) unit.Format {
+	if f == unit.FP8 && r.Model.Checkpoint.Weights == unit.FP8Block {
+		return unit.FP8Block
+	}
+	return f
+}
+
+func (r *InferRequest) roundTrips() (list []*unit.Seconds) {
+	for i := range r.RTT {
+		list = append(list, &r.RTT[i])
+	}
+	return orDefault(list, nil)
+}
+
+// drafter checks that the variant's drafts have a model to come from.
+func (r *InferRequest) drafter(v *deploy.Variant) error {
+	s := v.Speculation
+	if s == nil {
+		return nil
+	}
+	switch s.Drafter {
+	case infer.MTP:
+		if len(r.Model.MTP) == 0 {
+			return fmt.Errorf("--spec %s: %s has no MTP module: use draft:MODEL:N:ACCEPT or none", s, r.Model.Name)
+		}
+	case infer.DraftModel:
+		if v.Draft = r.DraftModels[s.Model]; v.Draft == nil {
+			return fmt.Errorf("--spec %s: the draft model was not found", s)
+		}
+	}
+	return nil
+}
+
+// front is the Pareto front over all variants.
+func front(outcomes []*deploy.Outcome) (list []FrontPoint) {
+	of := map[*deploy.Point]*deploy.Variant{}
+	var all []*deploy.Point
+	for _, o := range outcomes {
+		for _, p := range o.Front {
+			of[p] = o.Variant
+			all = append(all, p)
+		}
+	}
+	for _, p := range deploy.Front(all) {
+		list = append(list, FrontPoint{p, of[p]})
+	}
+	return list
+}

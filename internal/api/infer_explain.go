@@ -1,0 +1,56 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// Explained is a step of an engine, operation by operation.
+type Explained struct {
+	Name  string // prefill or decode
+	Plan  plan.Serving
+	Batch infer.Batch
+	Step  infer.Step  // of the engine alone, without a drafter
+	Rows  []infer.Row // of one GPU
+}
+
+// ExplainInfer is the tables of `explain infer`: the best deployment that the
+// request leaves open, a step that reads one prompt, or its first chunk, and a
+// decode step at the best point's load. Where nothing fits there are none.
+func ExplainInfer(ctx context.Context, r *InferRequest) (*InferAnswer, []Explained, error) {
+	a, err := Infer(ctx, r)
+	if err != nil || !a.Best.Best.Fits {
+		return a, nil, err
+	}
+	q, err := inferQuestion(r)
+	if err != nil {
+		return nil, nil, err
+	}
+	b, v := a.Best.Best, a.Best.Variant
+	reads, writes := b.Layout.Serving, b.Layout.Serving
+	if s := b.Layout.Split; s != nil {
+		reads, writes = s.Prefill, s.Decode
+	}
+	var list []Explained
+	for _, x := range []Explained{{Name: "prefill", Plan: reads}, {Name: "decode", Plan: writes}} {
+		in, err := q.Build(v, x.Plan)
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", x.Name, err)
+		}
+		if x.Name == "prefill" {
+			n := min(r.ISL, in.Engine.Setup().MaxBatchTokens)
+			x.Batch = infer.Batch{Prefill: n, Prompts: 1, PrefillPairs: float64(n) * float64(n+1) / 2}
+		} else {
+			x.Batch = infer.Batch{Decode: b.Batch, DecodeContext: int64(b.Batch) * (r.ISL + r.OSL/2)}
+			if v.Speculation != nil {
+				x.Batch.Draft = v.Speculation.Drafts
+			}
+		}
+		x.Step, x.Rows = in.Engine.Step(&x.Batch), in.Engine.Explain(&x.Batch)
+		list = append(list, x)
+	}
+	return a, list, nil
+}

@@ -1,0 +1,125 @@
+package api
+
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Flip is the batch at which a part of a decode step turns compute-bound.
+type Flip struct {
+	Part       infer.Part
+	Batch      int64 // sequences generating on one instance; 0 = none up to FlipsTo
+	ComputeNow bool  // at the best point's batch
+}
+
+// Drafting is what a speculation gains and costs on the best layout, by batch.
+type Drafting struct {
+	Speculation *infer.Speculation
+	Curve       []infer.SpecPoint
+}
+
+// flipsTo is the largest batch that flips are looked for at.
+const flipsTo = 1 << 16
+
+// specBatches are where a speculation's gain is shown.
+var specBatches = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
+
+// addedRTT is put on the network's own round trip to show what latency costs.
+var addedRTT = []unit.Seconds{0, 0.1e-3, 0.5e-3, 1e-3, 2e-3, 5e-3}
+
+// explain adds what stands beside the best point.
+func (a *InferAnswer) explain(q *deploy.Question) error {
+	b, v := a.Best.Best, a.Best.Variant
+	a.Warnings = b.Warnings
+	if b.Queued {
+		a.Warnings = append(slices.Clone(a.Warnings), queueText(b))
+	}
+	x := b.Layout.Serving
+	if b.Layout.Split != nil {
+		x = b.Layout.Split.Decode
+	}
+	in, err := q.Build(v, x)
+	if in != nil && in.Engine != nil {
+		a.Best.Profile = in.Engine.Setup().Profile
+	}
+	if !b.Fits || err != nil {
+		return nil // nothing runs: there is nothing to explain
+	}
+	context := q.ISL + q.OSL/2
+	flips := in.Engine.Flips(context, flipsTo)
+	a.FlipsTo = flipsTo
+	for part := range infer.NumParts {
+		if part != infer.Communication && part != infer.Overhead {
+			n := flips[part]
+			a.Flips = append(a.Flips, Flip{part, n, n > 0 && int64(b.Batch) >= n})
+		}
+	}
+	if err := a.drafting(q, x, context); err != nil {
+		return err
+	}
+	return a.latency(q, x, 2*in.Engine.Machine().FabricLatency())
+}
+
+func queueText(b *deploy.Point) string {
+	if b.Steady.Limit == infer.NoLimit {
+		return "requests wait for room: their time to first token grows with every further one in flight"
+	}
+	return "out of " + b.Steady.Limit.String() + ": further requests in flight only wait longer; percentiles need a simulation"
+}
+
+// drafting compares each listed speculation with none on layout x.
+func (a *InferAnswer) drafting(q *deploy.Question, x plan.Serving, context int64) error {
+	for _, o := range a.Outcomes {
+		v := *o.Variant
+		s := v.Speculation
+		if s == nil || s.Drafts == 0 || v.Cluster != a.Best.Variant.Cluster || slices.ContainsFunc(a.Drafting, func(d Drafting) bool { return d.Speculation == s }) {
+			continue
+		}
+		in, err := q.Build(&v, x)
+		if err != nil {
+			continue // with the drafter it does not fit: its own table says so
+		}
+		drafted, ok := in.Stepper.(*infer.Speculative)
+		if !ok {
+			continue
+		}
+		most := in.Engine.MaxConcurrency(context)
+		var batches []int
+		for _, n := range specBatches {
+			if int64(n) <= most {
+				batches = append(batches, n)
+			}
+		}
+		if len(batches) > 0 {
+			a.Drafting = append(a.Drafting, Drafting{s, infer.SpecCurve(drafted, context, batches)})
+		}
+	}
+	return nil
+}
+
+// latency prices the best layout on slower networks, where it crosses any.
+func (a *InferAnswer) latency(q *deploy.Question, x plan.Serving, own unit.Seconds) error {
+	b, v := a.Best.Best, a.Best.Variant
+	if b.Decode.Wire <= 0 {
+		return nil
+	}
+	tokens := v.Speculation.Tokens()
+	batch := &infer.Batch{Decode: b.Batch, DecodeContext: int64(b.Batch) * (q.ISL + q.OSL/2)}
+	rtts := a.Request.RTT
+	if len(rtts) < 2 {
+		if v.RTT != nil {
+			own = *v.RTT
+		}
+		rtts = nil
+		for _, more := range addedRTT {
+			rtts = append(rtts, own+more)
+		}
+	}
+	var err error
+	a.Latency, err = infer.LatencyCurve(q.AtRTT(v, x), batch, tokens, rtts, a.Best.Calibration)
+	return err
+}

@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+func newInferCommand(env *Env) *cobra.Command {
+	f := newInferFlags()
+	var plot string
+	cmd := &cobra.Command{
+		Use:     "infer",
+		GroupID: groupPlan,
+		Short:   "Find, rank and explain deployments that serve a model",
+		Long: `Predict latency, throughput and cost of serving a model with so many requests in flight.
+Without --plan, search the layouts up to the whole cluster and name the cheapest that meets the
+objective; with --plan, keys that are not given are searched (ep and dcp are 1 beside a given
+tp, pp or dp). Values in a list are compared: clusters, formats, speculation, round trips.`,
+		Example: `  ridgeline infer --model deepseek-r1 --cluster h200x64 --isl 1024 --osl 1024 --slo ttft=2s,tpot=50ms --price 2.5
+  ridgeline infer --model deepseek-r1 --cluster h200x8 --plan tp=8 --isl 1024 --osl 1024 --concurrency 1..128 --spec none,mtp:1:0.87 --plot mtp.svg
+  ridgeline infer --model deepseek-r1 --cluster h20x16 --plan tp=16 --isl 128 --osl 512 --concurrency 1 --net-rtt 0.193ms,1ms,2.193ms --calibrate tpot=52.8ms@rtt=0.193ms
+  ridgeline infer --model deepseek-r1 --cluster h200x8,h20x16,b200x8 --isl 4096 --osl 1024 --slo tpot=50ms --price 2.5,1,4`,
+		Args: positional(0, 0, ""),
+	}
+	f.register(cmd)
+	cmd.Flags().StringVar(&plot, "plot", "", "draw the charts to `FILE`, .svg or .html")
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		draw, err := plotter(plot)
+		if err != nil {
+			return err
+		}
+		r, err := f.request(cmd)
+		if err != nil {
+			return err
+		}
+		bar := newProgress(env.Stderr)
+		r.Progress = bar.update
+		a, err := api.Infer(cmd.Context(), r)
+		bar.clear()
+		if err != nil {
+			return inferError(cmd, err)
+		}
+		if draw != nil && a.Best.Best.Fits {
+			title := "ridgeline " + strings.Join(os.Args[1:], " ")
+			if err := writeFile(plot, func(w io.Writer) error { return draw(w, title, a) }); err != nil {
+				return err
+			}
+		}
+		return showInfer(env, *asJSON, a)
+	}
+	return cmd
+}
+
+// inferError tells an interrupted search from bad input.
+func inferError(cmd *cobra.Command, err error) error {
+	if cmd.Context().Err() != nil {
+		return errors.New("interrupted before the search was done")
+	}
+	return badInput(err)
+}
+
+// plotter picks what draws the file by its ending; nil without a file.
+func plotter(file string) (func(io.Writer, string, *api.InferAnswer) error, error) {
+	switch ext := strings.ToLower(filepath.Ext(file)); {
+	case file == "":
+		return nil, nil
+	case ext == ".svg":
+		return func(w io.Writer, _ string, a *api.InferAnswer) error { return report.SVG(w, report.InferCharts(a)) }, nil
+	case ext == ".html":
+		return report.InferHTML, nil
+	}
+	return nil, usagef("--plot %s: the file must end in .svg or .html", file)
+}
+
+func showInfer(env *Env, asJSON bool, a *api.InferAnswer) error {
+	var err error
+	if asJSON {
+		err = report.JSON(env.Stdout, report.NewInferDoc(a))
+	} else {
+		err = env.print(func(p *report.Page) { report.Infer(p, a) })
+	}
+	if err != nil {
+		return err
+	}
+	return unmet(a)
+}
+
+// unmet is the error of an answer that does not fit or misses its objective.
+func unmet(a *api.InferAnswer) error {
+	switch b := a.Best.Best; {
+	case !b.Fits:
+		return infeasiblef("nothing fits: the nearest needs %s of %s usable (%s)", unit.FormatGB(b.Need), unit.FormatGB(b.Memory.Budget), b.Layout.String())
+	case !a.Met():
+		return infeasiblef("nothing meets %s: the nearest has ttft=%s,tpot=%s (%s)", a.Request.SLO, compact(b.TTFT), compact(b.TPOT), b.Layout.String())
+	}
+	return nil
+}
+
+func compact(t unit.Seconds) string {
+	return strings.ReplaceAll(unit.FormatSeconds(t), " ", "")
+}

@@ -1,0 +1,91 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// maxList bounds the values of a list flag: each multiplies the answer.
+const maxList = 64
+
+// listOf reads values separated by commas.
+func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+	return func(text string) ([]T, error) {
+		var list []T
+		for _, item := range strings.Split(text, ",") {
+			v, err := parse(strings.TrimSpace(item))
+			if err != nil {
+				return nil, err
+			}
+			list = append(list, v)
+		}
+		if len(list) > maxList {
+			return nil, fmt.Errorf("%d values: give at most %d", len(list), maxList)
+		}
+		return list, nil
+	}
+}
+
+// parseConcurrencies reads `1,8,32` and `1..128`, which doubles from 1 to 128.
+// Values must ascend, as the rows of the answer do.
+func parseConcurrencies(text string) ([]int, error) {
+	var list []int
+	for _, item := range strings.Split(text, ",") {
+		from, to, ranged := strings.Cut(strings.TrimSpace(item), "..")
+		low, err := parseConcurrency(from)
+		if err != nil {
+			return nil, err
+		}
+		high := low
+		if ranged {
+			if high, err = parseConcurrency(to); err != nil {
+				return nil, err
+			}
+			if high < low {
+				return nil, fmt.Errorf("%q runs backwards: write the smaller number first", item)
+			}
+		}
+		for c := low; c <= high; c *= 2 {
+			list = append(list, c)
+		}
+		if list[len(list)-1] < high {
+			list = append(list, high)
+		}
+	}
+	for i := 1; i < len(list); i++ {
+		if list[i] <= list[i-1] {
+			return nil, fmt.Errorf("%q does not ascend: list each number once, the smallest first", text)
+		}
+	}
+	if len(list) > maxList {
+		return nil, fmt.Errorf("%d values: give at most %d", len(list), maxList)
+	}
+	return list, nil
+}
+
+func parseConcurrency(text string) (int, error) {
+	n, err := unit.ParseCount(strings.TrimSpace(text))
+	switch {
+	case err != nil:
+		return 0, err
+	case n < 1 || n > deploy.MaxConcurrency:
+		return 0, fmt.Errorf("%d requests in flight: give 1 to %d", n, deploy.MaxConcurrency)
+	}
+	return int(n), nil
+}
+
+// parseFormat reads a number format; 16 bit may be written as in papers.
+func parseFormat(text string) (unit.Format, error) {
+	f, ok := unit.ParseFormat(strings.ToLower(text))
+	if !ok {
+		var names []string
+		for f := range unit.NumFormats {
+			names = append(names, f.String())
+		}
+		return 0, fmt.Errorf("unknown number format %q: use one of %s", text, strings.Join(names, " "))
+	}
+	return f, nil
+}

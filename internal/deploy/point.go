@@ -1,0 +1,52 @@
+package deploy
+
+import (
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Point is one layout under one number of requests in flight, in the steady
+// state. A point that does not fit has its memory and no times.
+type Point struct {
+	Layout      Layout
+	Concurrency int          // requests in flight at the service
+	TTFT, TPOT  unit.Seconds // means
+	Output      float64      // output tokens/s of the service
+	Fits        bool         // weights, and the cache of at least one request
+	Memory      infer.Memory // of the fullest GPU
+	Need        unit.Bytes   // of that GPU: everything, and the cache of one request
+	Tokens      int64        // that the caches of the service hold
+	Most        int64        // requests that they hold at once
+	Batch       int          // sequences that generate together on one instance
+	Decode      infer.Step   // of such a step
+	Steady      infer.Point  // of one instance; layouts with one role
+	Bound       string       // what binds, see Bounds
+	Wire        float64      // share of TPOT that waits on the latency between nodes
+	Queued      bool         // requests wait for room in the caches, or the prompts outrun the engine
+	Price       float64      // USD per GPU-hour; 0 = not known
+	Transfer    unit.Seconds // of TTFT: the cache on its way; layouts with two roles
+	Warnings    []string
+	Assumptions []string
+}
+
+// PerUser is the tokens/s that one user sees after the first token.
+func (p *Point) PerUser() float64 {
+	if !(p.TPOT > 0) {
+		return 0
+	}
+	return 1 / float64(p.TPOT)
+}
+
+// PerGPU is the output tokens/s of one GPU.
+func (p *Point) PerGPU() float64 { return p.Output / float64(p.Layout.GPUs()) }
+
+// Lacks is what the fullest GPU has too little of, 0 where the point fits.
+func (p *Point) Lacks() unit.Bytes { return max(0, p.Need-p.Memory.Budget) }
+
+// Cost is the USD per million output tokens; ok is false without a price.
+func (p *Point) Cost() (usd float64, ok bool) {
+	if p.Price <= 0 || p.Output <= 0 {
+		return 0, false
+	}
+	return p.Price * float64(p.Layout.GPUs()) / 3600 / p.Output * 1e6, true
+}

@@ -1,0 +1,98 @@
+package deploy
+
+import (
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// price is the candidate at every concurrency of the question and every number of
+// replicas that is open, or one point that does not fit.
+func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*Point, error) {
+	if c.split != nil {
+		return c.priceSplit(q, v, cal)
+	}
+	in, err := q.Build(v, c.instance)
+	if err != nil {
+		return misfits(q, v, Layout{Serving: c.instance}, in, err)
+	}
+	in.correct(cal)
+	var points []*Point
+	for _, n := range q.Concurrency {
+		for _, r := range replicas(c.fixed, &c.instance, int(v.Cluster.GPUs), n) {
+			x := c.instance
+			x.Replicas = r
+			p, err := in.point(q, v, x, n)
+			if err != nil {
+				return nil, err
+			}
+			points = append(points, p)
+		}
+	}
+	return points, nil
+}
+
+func (in *Instance) correct(cal *infer.Calibration) {
+	if cal != nil {
+		in.Stepper = &corrected{in.Stepper, cal, in.spec.Tokens()}
+	}
+}
+
+// misfits is the points of a layout that has no room, one per concurrency; any
+// other error stays one.
+func misfits(q *Question, v *Variant, l Layout, in *Instance, err error) ([]*Point, error) {
+	if in == nil || in.Engine == nil {
+		return nil, err
+	}
+	m := in.Engine.Memory()
+	need, ok := tooLarge(err, m.Budget)
+	if !ok {
+		return nil, err
+	}
+	var points []*Point
+	for _, n := range q.Concurrency {
+		points = append(points, &Point{Layout: l, Concurrency: n, Memory: m, Need: need, Price: v.Cluster.PricePerGPUHour,
+			Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()})
+	}
+	return points, nil
+}
+
+// point is the steady state of x's replicas, which share n requests evenly.
+func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n int) (*Point, error) {
+	each := int64((n + x.Replicas - 1) / x.Replicas)
+	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Concurrency: each, Spec: in.spec, Stepper: in.Stepper})
+	if err != nil {
+		return nil, err
+	}
+	length := q.ISL + q.OSL
+	m := in.Engine.Memory()
+	share := float64(n) / (float64(each) * float64(x.Replicas)) // below 1 where n does not divide
+	p := &Point{Layout: Layout{Serving: x}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.Output * float64(x.Replicas) * share,
+		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: in.Engine.KVTokens() * int64(x.Replicas),
+		Most: in.Engine.MaxConcurrency(length) * int64(x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
+		Price: v.Cluster.PricePerGPUHour, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
+	p.Queued = s.Limit != infer.NoLimit
+	p.Bound = p.binds()
+	if s.TPOT > 0 {
+		p.Wire = float64(s.Step.Wire) / in.spec.Tokens() / float64(s.TPOT)
+	}
+	return p, nil
+}
+
+// binds names what binds a point: the queue first, then prompts, then the resource
+// of a decode step.
+func (p *Point) binds() string {
+	switch {
+	case p.Queued:
+		return BoundQueue
+	case p.Steady.Prompts > 0.5:
+		return BoundPrefill
+	case p.Decode.Bound() == cost.Latency && p.Decode.Parts[infer.Communication] < p.Decode.Parts[infer.Overhead]:
+		return BoundOverhead
+	}
+	return p.Decode.Bound().String()
+}
+
+// Cache is what the KV cache of one GPU takes.
+func (p *Point) Cache() int64 { return int64(p.Memory.Parts[mem.Cache]) }

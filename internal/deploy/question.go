@@ -1,0 +1,40 @@
+package deploy
+
+import (
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Question is the service that is asked for, the same for every variant.
+type Question struct {
+	Model       *model.Model
+	ISL, OSL    int64 // tokens per request in and out
+	Concurrency []int // requests in flight at the service, ascending
+	SLO         SLO
+	Plan        *plan.ServingText // keys that the user gave
+	Engine      string            // whose overheads; "" = the default profile
+	Chunk       int64             // most tokens of a step; 0 = the engine's
+	MemoryLimit float64           // usable share of device memory; 0 = the default
+	Measured    []infer.Measured  // at the first concurrency: what the answer is corrected by
+}
+
+// Variant is the machine and how the engine is run on it, whatever the layout:
+// what a question lists to compare.
+type Variant struct {
+	Cluster     *hw.Cluster
+	Weights     unit.Format // linears outside the routed experts
+	Experts     unit.Format // routed experts
+	KV          unit.Format
+	Speculation *infer.Speculation // nil = none
+	Draft       *model.Model       // of Speculation by a draft model
+	RTT         *unit.Seconds      // between nodes; nil = the fabric's own
+}
+
+// speculates tells whether the variant drafts tokens.
+func (v *Variant) speculates() bool { return v.Speculation != nil && v.Speculation.Drafts > 0 }
+
+// MaxConcurrency is the most requests in flight that a question may ask about.
+const MaxConcurrency = 1 << 20

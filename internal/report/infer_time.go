@@ -1,0 +1,161 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// inferTime shares a decode step out over what it does.
+func inferTime(p *Page, a *api.InferAnswer) {
+	b := a.Best.Best
+	s := &b.Decode
+	if !b.Fits || s.Total <= 0 {
+		return
+	}
+	p.section("Where a decode step's %s go, %s generating on one instance", unit.FormatSeconds(s.Total), Plural(int64(b.Batch), "sequence"))
+	p.Bars(float64(s.Total), stepParts(s))
+	p.Text(0, "At least %s, every resource overlapped; at most %s. Each resource alone at its achieved rate:", unit.FormatSeconds(s.Floor), unit.FormatSeconds(s.Upper))
+	var qs []Quantity
+	for _, x := range []struct {
+		name string
+		t    unit.Seconds
+	}{{"memory bandwidth", s.HBM}, {"compute", s.Compute}, {"scale-up link", s.NVLink}, {"network", s.Network}, {"network latency", s.Wire}} {
+		if x.t > 0 {
+			qs = append(qs, Quantity{x.name, unit.FormatSeconds(x.t), float64(x.t)})
+		}
+	}
+	p.Bars(float64(s.Total), qs)
+	if b.Wire > 0 {
+		p.Text(0, "%s of the time per token waits on the latency between nodes.", unit.FormatPercent(b.Wire))
+	}
+}
+
+// stepParts are the parts of a step that take time.
+func stepParts(s *infer.Step) (qs []Quantity) {
+	for part := range infer.NumParts {
+		if t := s.Parts[part]; t >= least {
+			qs = append(qs, Quantity{part.String(), unit.FormatSeconds(t), float64(t)})
+		}
+	}
+	return qs
+}
+
+// inferFlips says from which batch each part of a decode step is compute-bound.
+func inferFlips(p *Page, a *api.InferAnswer) {
+	if len(a.Flips) == 0 {
+		return
+	}
+	p.section("What binds each part of a decode step, by sequences generating on one instance")
+	var rows [][]string
+	for _, f := range a.Flips {
+		row := []string{f.Part.String(), "memory bandwidth", "memory bandwidth", fmt.Sprintf("not up to %s", Grouped(int64(a.FlipsTo)))}
+		if f.ComputeNow {
+			row[1] = "compute"
+		}
+		if f.Batch > 0 {
+			row[3] = "from " + Grouped(int64(f.Batch))
+		}
+		rows = append(rows, []string{row[0], row[1], row[3]})
+	}
+	p.Table([]Column{Left("part"), Left("at " + Grouped(int64(a.Best.Best.Batch))), Left("compute-bound")}, rows)
+	p.Text(0, "Below, a larger batch is nearly free: throughput grows with it. Above, it costs its time.")
+}
+
+// inferMemory shows the parts on the fullest GPU.
+func inferMemory(p *Page, a *api.InferAnswer) {
+	b := a.Best.Best
+	m := &b.Memory
+	if m.Budget <= 0 {
+		return
+	}
+	where := ""
+	if b.Layout.Split == nil && b.Layout.PP > 1 {
+		where = fmt.Sprintf(" on pipeline stage %d, which has least room,", m.Stage)
+	}
+	p.section("Memory per GPU%s and its share of what %s", where, shareOf(b.Fits))
+	var qs []Quantity
+	for part := range mem.NumServingParts {
+		if n := m.Parts[part]; n > 0 {
+			qs = append(qs, Quantity{part.String(), unit.FormatGB(n), float64(n)})
+		}
+	}
+	p.Bars(float64(max(m.Budget, b.Need)), qs)
+	s := fmt.Sprintf("Usable: %s, %s of the device's %s; the KV cache takes what the rest leaves.", unit.FormatGB(m.Budget),
+		unit.FormatPercent(float64(m.Budget)/float64(m.Device)), unit.FormatGB(m.Device))
+	if !b.Fits {
+		s = fmt.Sprintf("Usable: %s, %s of the device's %s; %s are missing.", unit.FormatGB(m.Budget),
+			unit.FormatPercent(float64(m.Budget)/float64(m.Device)), unit.FormatGB(m.Device), unit.FormatGB(b.Lacks()))
+	}
+	if b.Fits {
+		s += fmt.Sprintf(" It holds %s tokens over the service, %s of %s tokens at once.", Grouped(b.Tokens), Plural(b.Most, "request"),
+			Grouped(a.Request.ISL+a.Request.OSL))
+	}
+	p.Text(0, "%s", s)
+}
+
+// inferSpeculation says where drafting pays on the best layout.
+func inferSpeculation(p *Page, a *api.InferAnswer) {
+	for i := range a.Drafting {
+		d := &a.Drafting[i]
+		p.section("Speculation %s: %.2f tokens per step, against its cost", d.Speculation, d.Speculation.Tokens())
+		var rows [][]string
+		for _, x := range d.Curve {
+			rows = append(rows, []string{Grouped(int64(x.Batch)), unit.FormatSeconds(x.Plain.Total), unit.FormatSeconds(x.Spec.Total),
+				"x " + decimal(x.Cost, 2), "x " + decimal(x.Speedup, 2), x.Grew.String()})
+		}
+		p.Table([]Column{Right("sequences"), Right("step without"), Right("with"), Right("cost"), Right("speed of decoding"), Left("grows most")}, rows)
+		p.Text(0, "%s", draftingText(d))
+	}
+}
+
+func draftingText(d *api.Drafting) string {
+	v := infer.Verdict(d.Curve)
+	parts := []string{fmt.Sprintf("It gains most at %s: x %.2f.", Plural(int64(v.Best.Batch), "sequence"), v.Best.Speedup)}
+	if v.Fades > 0 {
+		parts = append(parts, fmt.Sprintf("From %s half of that gain is gone.", Grouped(int64(v.Fades))))
+	}
+	if v.Loses > 0 {
+		parts = append(parts, fmt.Sprintf("From %s it is a loss.", Grouped(int64(v.Loses))))
+	} else {
+		parts = append(parts, fmt.Sprintf("It is no loss up to %s; least is x %.2f at %s.", Grouped(int64(d.Curve[len(d.Curve)-1].Batch)), v.Worst.Speedup, Grouped(int64(v.Worst.Batch))))
+	}
+	return strings.Join(parts, " ")
+}
+
+// inferLatency shows what added latency between nodes costs the best layout.
+func inferLatency(p *Page, a *api.InferAnswer) {
+	if len(a.Latency) == 0 {
+		return
+	}
+	p.section("Network latency: the best layout against the round trip between nodes")
+	var rows [][]string
+	for _, x := range a.Latency {
+		rows = append(rows, []string{unit.FormatSeconds(x.RTT), unit.FormatSeconds(x.TPOT), rate(x.TokensPerSecond), fmt.Sprintf("%+.0f %%", 100*x.Change),
+			unit.FormatPercent(x.Share)})
+	}
+	p.Table([]Column{Right("round trip"), Right("TPOT"), Right("tok/s/user"), Right("change"), Right("on the wire")}, rows)
+	text := fmt.Sprintf("A token waits for half a round trip %.0f times.", a.Latency[len(a.Latency)-1].Exchanges())
+	if c := a.Best.Calibration; c != nil {
+		text += fmt.Sprintf(" Calibrated on %s: %s per token added to what the model gives, each wait taken %.2f times.",
+			Plural(int64(len(c.Points)), "measured point"), unit.FormatSeconds(c.Extra), c.Slope)
+	}
+	p.Text(0, "%s", text)
+}
+
+// inferNotes lists doubts: warnings first, then what was assumed for want of a
+// measurement.
+func inferNotes(p *Page, a *api.InferAnswer) {
+	rows := noteRows(nil, "warning", a.Warnings)
+	rows = noteRows(rows, "left out", a.Request.Model.Unsupported)
+	rows = noteRows(rows, "assumed", a.Best.Best.Assumptions)
+	if len(rows) == 0 {
+		return
+	}
+	p.section("Doubts")
+	p.Table([]Column{Left(""), Left("")}, rows)
+}

@@ -1,0 +1,101 @@
+package report
+
+import (
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// inferVerdict says which deployment at which load, and what it gives.
+func inferVerdict(p *Page, a *api.InferAnswer) {
+	b := a.Best.Best
+	switch {
+	case !b.Fits:
+		p.section("Verdict: nothing fits")
+		p.Text(0, "The layout that comes nearest needs %s per GPU, %s more than the %s usable:", unit.FormatGB(b.Need), unit.FormatGB(b.Lacks()), unit.FormatGB(b.Memory.Budget))
+	case !a.Met():
+		p.section("Verdict: nothing meets the objective")
+		p.Text(0, "Nearest is, with %s:", missText(a.Request.SLO, b))
+	case a.Request.SLO.Any():
+		p.section("Verdict: the cheapest deployment that meets the objective")
+	default:
+		p.section("Verdict: the deployment with the most output per GPU")
+	}
+	if name := variantName(a, a.Best.Variant, true); name != "" {
+		p.indented(2, name+":")
+	}
+	p.planLine(2, b.Layout.String())
+	if !b.Fits {
+		return
+	}
+	p.Facts(
+		[2]string{"size", fmt.Sprintf("%s, %s in flight", Plural(int64(b.Layout.GPUs()), "GPU"), Grouped(int64(b.Concurrency)))},
+		[2]string{"one user", fmt.Sprintf("first token after %s, then %s tokens/s (%s per token)", unit.FormatSeconds(b.TTFT), rate(b.PerUser()), unit.FormatSeconds(b.TPOT))},
+		[2]string{"service", fmt.Sprintf("%s output tokens/s, %s per GPU", rate(b.Output), rate(b.PerGPU()))},
+		[2]string{"cost", costText(b)},
+		[2]string{"binds", boundWords(b)},
+		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
+	)
+}
+
+// missText says by how much a point misses an objective.
+func missText(s deploy.SLO, p *deploy.Point) string {
+	text := ""
+	if s.TTFT > 0 && p.TTFT > s.TTFT {
+		text = fmt.Sprintf("a first token after %s instead of %s", unit.FormatSeconds(p.TTFT), unit.FormatSeconds(s.TTFT))
+	}
+	if s.TPOT > 0 && p.TPOT > s.TPOT {
+		if text != "" {
+			text += " and "
+		}
+		text += fmt.Sprintf("%s per token instead of %s", unit.FormatSeconds(p.TPOT), unit.FormatSeconds(s.TPOT))
+	}
+	return text
+}
+
+func costText(p *deploy.Point) string {
+	usd, ok := p.Cost()
+	if !ok {
+		return "not known: add --price, in USD per GPU-hour"
+	}
+	return fmt.Sprintf("%s per million output tokens at %s per GPU-hour", unit.FormatUSD(usd), unit.FormatUSD(p.Price))
+}
+
+// rate prints tokens per second.
+func rate(v float64) string {
+	if v < 100 {
+		return decimal(v, 1)
+	}
+	return whole(v)
+}
+
+// boundWords explains what a decode step waits for, with the figures behind it.
+func boundWords(p *deploy.Point) string {
+	s := &p.Decode
+	share := func(t unit.Seconds) string { return unit.FormatPercent(float64(t / s.Total)) }
+	switch p.Bound {
+	case cost.Compute.String():
+		return fmt.Sprintf("compute: the matrix units alone need %s of a decode step", share(s.Compute))
+	case cost.HBM.String():
+		return fmt.Sprintf("memory bandwidth: reading weights and cache alone needs %s of a decode step", share(s.HBM))
+	case cost.ScaleUp.String():
+		return fmt.Sprintf("the scale-up link: its bytes alone need %s of a decode step", share(s.NVLink))
+	case cost.Network.String():
+		return fmt.Sprintf("the network: its bytes alone need %s of a decode step", share(s.Network))
+	case cost.Latency.String():
+		return fmt.Sprintf("latency: communication takes %s of a decode step, its bytes alone %s", share(s.Parts[infer.Communication]), share(max(s.NVLink, s.Network)))
+	case deploy.BoundOverhead:
+		return fmt.Sprintf("the engine: scheduling, launches and sampling are %s of a decode step", share(s.Parts[infer.Overhead]))
+	case deploy.BoundPrefill:
+		return "prompts: reading them takes more of the engine's time than generating"
+	case deploy.BoundTransfer:
+		return "the transfer of KV caches from prefill to decode workers"
+	case deploy.BoundQueue:
+		return "the queue: more requests are in flight than the engine takes in; more of them only wait longer"
+	}
+	return p.Bound
+}
