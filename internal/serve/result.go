@@ -6,23 +6,6 @@ import (
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
-// SLO is what an answer must keep to count as good; 0 asks nothing.
-type SLO struct{ TTFT, TPOT time.Duration }
-
-// Asked tells whether anything is asked.
-func (s SLO) Asked() bool { return s.TTFT > 0 || s.TPOT > 0 }
-
-// Good tells whether a request was answered within the SLO. One token has no
-// TPOT to miss.
-func (s SLO) Good(r *workload.Record) bool {
-	ttft, ok := r.TTFT()
-	if r.Outcome != workload.Done || !ok || s.TTFT > 0 && ttft > s.TTFT {
-		return false
-	}
-	tpot, ok := r.TPOT()
-	return s.TPOT == 0 || !ok || tpot <= s.TPOT
-}
-
 // Summary is a stretch of a run. Requests count where they arrived within it.
 type Summary struct {
 	From, To time.Duration

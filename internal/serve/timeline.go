@@ -66,8 +66,9 @@ func (l *timeline) stretch(now, d time.Duration, s sample) {
 	}
 }
 
-// tokens adds tokens that came at now.
-func (l *timeline) tokens(now time.Duration, n int) { l.bins[l.at(now)].tokens += float64(n) }
+// tokens adds tokens that came at now, as the end of a step: a stretch holds
+// what came after its start and up to its end.
+func (l *timeline) tokens(now time.Duration, n int) { l.bins[l.at(now-1)].tokens += float64(n) }
 
 // Moment is one stretch of a run, means over it.
 type Moment struct {

@@ -1,0 +1,74 @@
+package serve
+
+import (
+	"context"
+
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// Capacity is what a service gives with its places full: beyond it requests wait.
+type Capacity struct {
+	Concurrency float64 // requests in steps at once, mean
+	Requests    float64 // answers per second
+	Output      float64 // tokens per second
+}
+
+// Bounds of the run that finds a capacity: users over the requests that fit the
+// cache, requests per user, and the most users.
+const (
+	fullness = 1.25
+	rounds   = 4
+	mostFull = 4096
+)
+
+// Saturate finds the capacity of a service for requests like the load's: a closed
+// loop with more users than fit. Requests are those of the load, gone through
+// again with other content where there are too few.
+func Saturate(ctx context.Context, service *Service, load *workload.Workload, seed uint64) (*Capacity, error) {
+	own := *service
+	if err := own.check(load); err != nil {
+		return nil, err
+	}
+	users := own.places(load)
+	full := workload.Workload{Concurrency: users, BlockTokens: load.BlockTokens, Requests: make([]workload.Request, rounds*users)}
+	for i := range full.Requests {
+		full.Requests[i] = load.Requests[i%len(load.Requests)]
+		if again := uint64(i / len(load.Requests)); again > 0 {
+			full.Requests[i].Blocks = renamed(full.Requests[i].Blocks, again)
+		}
+	}
+	r, err := Run(ctx, &own, &full, Options{Seed: seed})
+	if err != nil || r.Partial || r.Done == 0 {
+		return nil, err
+	}
+	m := r.Mean()
+	// Little's law: answers per second times the time from the first step to the end.
+	return &Capacity{Concurrency: m.RequestRate * (m.E2E.Mean - m.Queueing.Mean), Requests: m.RequestRate, Output: m.OutputRate}, nil
+}
+
+// places is a number of users that leaves some waiting.
+func (s *Service) places(load *workload.Workload) int {
+	tokens := 0
+	for i := range load.Requests {
+		tokens += load.Requests[i].Input + load.Requests[i].Output
+	}
+	each := max(tokens/len(load.Requests), 1)
+	e, n := &s.Engine, s.Instances
+	if s.Decode != nil {
+		e, n = s.Decode, s.DecodeInstances
+	}
+	held := float64(e.Blocks) * float64(e.BlockSize) * float64(e.Ranks*n) / float64(each)
+	return max(1, min(int(min(fullness*held, mostFull))+1, int(fullness*float64(s.Slots()))+1))
+}
+
+// renamed gives block ids that no other pass over the load uses.
+func renamed(ids []uint64, pass uint64) []uint64 {
+	if ids == nil {
+		return nil
+	}
+	out := make([]uint64, len(ids))
+	for i, id := range ids {
+		out[i] = id ^ pass<<40
+	}
+	return out
+}
