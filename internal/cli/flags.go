@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"reflect"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -16,6 +19,7 @@ type quantity[T any] struct {
 
 func (q *quantity[T]) String() string { return q.text }
 func (q *quantity[T]) Type() string   { return q.kind }
+func (q *quantity[T]) zero() bool     { return reflect.ValueOf(*q.into).IsZero() }
 
 func (q *quantity[T]) Set(s string) error {
 	v, err := q.parse(s)
@@ -41,6 +45,29 @@ func required(cmd *cobra.Command, names ...string) error {
 	for _, n := range names {
 		if !cmd.Flags().Changed(n) {
 			return usagef("%s needs --%s: see `%s --help`", cmd.Name(), n, cmd.CommandPath())
+		}
+	}
+	return nil
+}
+
+// notEmpty complains about the first of the named flags that was given without a
+// text; a command need not have them all.
+func notEmpty(cmd *cobra.Command, names ...string) error {
+	for _, n := range names {
+		if f := cmd.Flags().Lookup(n); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return usagef("--%s is empty: give it a value or leave it out", n)
+		}
+	}
+	return nil
+}
+
+// notZero complains about the first of the named quantities that was given as 0
+// where 0 means nothing. Whoever leaves a flag out gets its default.
+func notZero(cmd *cobra.Command, names ...string) error {
+	for _, n := range names {
+		f := cmd.Flags().Lookup(n)
+		if z, ok := f.Value.(interface{ zero() bool }); ok && f.Changed && z.zero() {
+			return usagef("--%s %s: give more than 0, or leave it out", n, f.Value)
 		}
 	}
 	return nil

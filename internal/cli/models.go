@@ -43,11 +43,17 @@ that is given, otherwise in the catalogue.`,
 	configsFlag(cmd, &configs)
 	countFlag(cmd, &seq, "seq", "sequence length of the FLOPs per token (default 4096)")
 	asJSON := jsonFlag(cmd)
-	cmd.RunE = func(_ *cobra.Command, args []string) error {
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
 		if seq < 1 || seq > maxSeq {
 			return usagef("--seq %d: give 1 to %d tokens", seq, int64(maxSeq))
 		}
+		if err := notEmpty(cmd, "configs"); err != nil {
+			return err
+		}
 		if len(args) == 0 {
+			if err := checkConfigs(configs); err != nil {
+				return err
+			}
 			return listModels(env, *asJSON, seq)
 		}
 		m, err := findModel(args[0], configs)
@@ -81,9 +87,28 @@ func configsFlag(cmd *cobra.Command, into *string) {
 	_ = cmd.MarkFlagDirname("configs")
 }
 
+// checkConfigs complains about a --configs that is no folder, whether or not the
+// model at hand is looked up there.
+func checkConfigs(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	info, err := os.Stat(dir)
+	switch {
+	case err != nil:
+		return usagef("--configs: %w: give a folder of files org--name_config.json", err)
+	case !info.IsDir():
+		return usagef("--configs %s is no folder: give a folder of files org--name_config.json", dir)
+	}
+	return nil
+}
+
 // findModel reads what --model or an argument names: a path, an id in the
 // configs folder, or a catalogue name or id. Errors are bad input.
 func findModel(name, configs string) (*model.Model, error) {
+	if err := checkConfigs(configs); err != nil {
+		return nil, err
+	}
 	var m *model.Model
 	var err error
 	switch {

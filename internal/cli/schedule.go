@@ -74,6 +74,9 @@ func layOut(cmd *cobra.Command, name string, o *scheduleFlags) (*sched.Layout, *
 	if err := required(cmd, "stages", "microbatches"); err != nil {
 		return nil, nil, err
 	}
+	if err := notEmpty(cmd, "trace"); err != nil {
+		return nil, nil, err
+	}
 	for flag, n := range map[string]int64{"stages": o.stages, "microbatches": o.microbatches, "vpp": o.vpp} {
 		if n > math.MaxInt32 {
 			return nil, nil, usagef("--%s %d is too large: give at most %d", flag, n, math.MaxInt32)

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"fmt"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/api"
@@ -56,6 +58,12 @@ func (f *trainFlags) request(cmd *cobra.Command) (*api.TrainRequest, error) {
 	if err := required(cmd, "model", "cluster", "global-batch", "seq"); err != nil {
 		return nil, err
 	}
+	if err := notEmpty(cmd, "plan", "configs", "trace"); err != nil {
+		return nil, err
+	}
+	if err := notZero(cmd, "memory-limit", "tokens", "step-time", "mtbf", "checkpoint-interval"); err != nil {
+		return nil, err
+	}
 	r := &api.TrainRequest{GlobalBatch: int(f.batch), Seq: int(f.seq), MTP: int(f.mtp), Top: int(f.top),
 		MemoryLimit: f.limit, Exhaustive: f.exhaustive}
 	var err error
@@ -71,6 +79,9 @@ func (f *trainFlags) request(cmd *cobra.Command) (*api.TrainRequest, error) {
 	if r.Fixed, err = plan.Parse(f.plan); err != nil {
 		return nil, badInput(err)
 	}
+	if err := r.Fixed.Moot(r.Model); err != nil {
+		return nil, badInput(err)
+	}
 	if f.top < 1 || f.top > 1000 {
 		return nil, usagef("--top %d: give 1 to 1000", f.top)
 	}
@@ -83,7 +94,7 @@ func (f *trainFlags) terms(cmd *cobra.Command, r *api.TrainRequest) (train.Terms
 	c := r.Cluster
 	t := train.Terms{Tokens: float64(f.tokens), Price: f.price, PowerPerGPU: c.PowerPerGPU, StepOverride: f.step,
 		GPUMTBF: f.mtbf, Checkpoint: f.checkpoint, Interval: f.interval, Restart: f.resume}
-	if t.Price == 0 {
+	if !cmd.Flags().Changed("price") { // 0 is a price: free
 		t.Price = c.PricePerGPUHour
 	}
 	if t.PowerPerGPU == 0 {
@@ -92,22 +103,36 @@ func (f *trainFlags) terms(cmd *cobra.Command, r *api.TrainRequest) (train.Terms
 	if t.GPUMTBF == 0 {
 		t.GPUMTBF = c.GPUMTBF
 	}
-	if t.GPUMTBF == 0 {
-		for _, name := range []string{"checkpoint-time", "checkpoint-interval", "restart"} {
-			if cmd.Flags().Changed(name) {
-				return t, usagef("--%s needs --mtbf, the time between failures of one GPU", name)
-			}
+	return t, failures(cmd, &t)
+}
+
+// failures settles what failures cost: their pauses have defaults once a time
+// between failures is known, and without a length of the run they cost nothing.
+func failures(cmd *cobra.Command, t *train.Terms) error {
+	given := cmd.Flags().Changed
+	for _, name := range []string{"checkpoint-time", "checkpoint-interval", "restart"} {
+		switch {
+		case !given(name):
+		case t.GPUMTBF == 0:
+			return usagef("--%s needs --mtbf, the time between failures of one GPU", name)
+		case t.Tokens == 0:
+			return usagef("--%s needs --tokens, the length of the run: add for example --tokens 1T", name)
 		}
-		return t, nil
 	}
-	if !cmd.Flags().Changed("checkpoint-time") {
-		t.Checkpoint = 60
+	switch {
+	case t.GPUMTBF == 0:
+	case t.Tokens == 0 && given("mtbf"):
+		return usagef("--mtbf needs --tokens, the length of the run: add for example --tokens 1T")
+	case t.Tokens == 0:
+		t.GPUMTBF = 0
+		fmt.Fprintln(cmd.ErrOrStderr(), "note: the cluster's failures are left out: they cost time of a whole run, give --tokens")
+	default:
+		if !given("checkpoint-time") {
+			t.Checkpoint = 60
+		}
+		if !given("restart") {
+			t.Restart = 600
+		}
 	}
-	if !cmd.Flags().Changed("restart") {
-		t.Restart = 600
-	}
-	if t.Tokens == 0 {
-		return t, usagef("--mtbf needs --tokens, the length of the run: add for example --tokens 1T")
-	}
-	return t, nil
+	return nil
 }

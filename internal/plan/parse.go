@@ -92,17 +92,20 @@ func Parse(text string) (*Fixed, error) {
 		key, value, pair := strings.Cut(item, "=")
 		k := Key(strings.ToLower(strings.TrimSpace(key)))
 		value = strings.ToLower(strings.TrimSpace(value))
+		if f.given[k] {
+			return nil, fmt.Errorf("plan key %q is given twice in %q: keep one", k, text)
+		}
 		if k == KeyFSDP && !pair {
 			f.setFSDP()
 			continue
-		}
-		if f.given[k] {
-			return nil, fmt.Errorf("plan key %q is given twice in %q: keep one", k, text)
 		}
 		if err := f.set(k, value); err != nil {
 			return nil, err
 		}
 		f.given[k] = true
+	}
+	if !f.Any() && strings.Contains(text, ",") {
+		return nil, fmt.Errorf("plan %q names no key: write for example tp=8,pp=4", text)
 	}
 	if f.Plain {
 		if err := f.fillPlain(); err != nil {

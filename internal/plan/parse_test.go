@@ -109,6 +109,7 @@ func TestParseBad(t *testing.T) {
 		{"recompute=norm+full", "recompute", "none, selective, full"}, {"sp=2", "sp", "0 or 1"}, {"cpcomm=tree", "cpcomm", "ring or a2a"},
 		{"overlap=ep", "overlap", "tp dp pp"}, {"offload=weights", "offload", "optimizer or none"}, {"tuning=dora", "tuning", "qlora"},
 		{"attention=sdpa", "attention", "flash"}, {"gpus=8", "gpus", "tp pp vpp"}, {"tp=8,tp=4", "tp", "keep one"},
+		{"fsdp,fsdp", "fsdp", "keep one"}, {"fsdp=1,fsdp", "fsdp", "keep one"}, {",,,", "names no key", "tp=8"}, {" , ", "names no key", "tp=8"},
 		{"=8", `""`, "tp pp vpp"}, {"tp=8\npp=2", "tp", "whole number"}, {"a\nb=1", "a", "tp pp vpp"},
 	} {
 		_, err := Parse(c.text)
@@ -222,6 +223,10 @@ func TestParsePrecision(t *testing.T) {
 	for _, c := range []struct{ text, names, mend string }{
 		{"int7", "int7", "bf16, fp16"}, {"", `""`, "bf16"}, {"fp8,colour=red", "colour", "moment"},
 		{"fp8,moment=fp99", "fp99", "fp32"}, {"fp8,moment", "moment", "fp32"}, {"fp8,moment=fp32,moment=bf16", "moment", "keep one"},
+		{"bf16,", `""`, "moment"}, {"bf16,,moment=fp32", `""`, "moment"}, {"bf16,moment=fp32,", `""`, "moment"}, {",", `""`, "bf16"},
+		{"fp8,moment=fp8", "moment", "fp32, bf16 or fp16"}, {"fp8,master=nvfp4", "master", "fp32, bf16 or fp16"},
+		{"bf16,gradients=int8", "gradients", "fp32, bf16 or fp16"}, {"bf16,master=tf32", "master", "fp32, bf16 or fp16"},
+		{"fp8,head=nvfp4", "head", "8 bit or more"}, {"fp8,attention=int4", "attention", "8 bit or more"},
 	} {
 		_, err := ParsePrecision(c.text)
 		checkError(t, c.text, err, c.names, c.mend)

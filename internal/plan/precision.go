@@ -63,17 +63,17 @@ var Precisions = map[string]Precision{
 var precisionOrder = []string{"bf16", "fp16", "fp8", "fp8-tensor", "mxfp8", "nvfp4"}
 
 // ParsePrecision finds a policy by name, optionally with another format for
-// optimizer moments or gradients: `fp8,moment=fp32`.
+// single parts: `fp8,moment=fp32`. Errors are one line with the mend.
 func ParsePrecision(s string) (Precision, error) {
-	name, rest, _ := strings.Cut(strings.ToLower(s), ",")
+	name, rest, more := strings.Cut(strings.ToLower(s), ",")
 	p, ok := Precisions[name]
 	if !ok {
 		return p, fmt.Errorf("precision %q is unknown: use one of %s", name, strings.Join(precisionOrder, ", "))
 	}
 	seen := map[string]bool{}
-	for rest != "" {
+	for more {
 		var kv string
-		kv, rest, _ = strings.Cut(rest, ",")
+		kv, rest, more = strings.Cut(rest, ",")
 		key, _, _ := strings.Cut(kv, "=")
 		if seen[key] {
 			return p, fmt.Errorf("precision setting %q is given twice in %q: keep one", key, s)
@@ -98,6 +98,16 @@ func (p *Precision) set(kv string) error {
 	f, ok := unit.ParseFormat(value)
 	if !ok {
 		return fmt.Errorf("precision setting %q: format %q is unknown: use for example bf16, fp32 or fp8", key, value)
+	}
+	switch key {
+	case "moment", "master", "gradients": // what sums small steps over a run
+		if f != unit.FP32 && f != unit.BF16 && f != unit.FP16 {
+			return fmt.Errorf("precision setting %q: %s is not supported there: use fp32, bf16 or fp16", key, f)
+		}
+	case "attention", "head":
+		if f.Bits() < 8 {
+			return fmt.Errorf("precision setting %q: %s is not supported there: use a format of 8 bit or more, such as bf16 or fp8", key, f)
+		}
 	}
 	*field = f
 	return nil
