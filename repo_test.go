@@ -44,7 +44,7 @@ var layers = []layer{
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
 	{"api", "unit sched model hw catalog plan work mem cost train infer deploy search advise", "one answer for every face; formats nothing"},
-	{"validate", "unit input sched model hw modelfile catalog plan work mem cost calib train", "judges predictions from above; nothing that predicts may read a measurement"},
+	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "unit sched model hw catalog plan work mem cost train infer deploy search advise api validate", "decides how an answer looks, never what it is"},
 	{"cli", "unit input sched model hw modelfile catalog plan work mem cost calib train infer deploy search advise api validate report", "arguments in, exit code out"},
 }

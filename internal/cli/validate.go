@@ -20,10 +20,12 @@ func newValidateCommand(env *Env) *cobra.Command {
 		Example: "  ridgeline validate training --runs training_runs.csv --fail-above tokens_per_second_per_gpu=0.25",
 		Args:    unknownKind,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("validate needs a kind: training or operators")
+			return usagef("validate needs a kind: training, serving, requests or operators")
 		},
 	}
 	cmd.AddCommand(newValidateTrainingCommand(env))
+	cmd.AddCommand(newValidateServingCommand(env))
+	cmd.AddCommand(newValidateRequestsCommand(env))
 	cmd.AddCommand(newValidateOperatorsCommand(env))
 	return cmd
 }
@@ -32,7 +34,7 @@ func unknownKind(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return unknownWord("kind of validation", args[0], []string{"training", "operators"}, "use training or operators")
+	return unknownWord("kind of validation", args[0], []string{"training", "serving", "requests", "operators"}, "use training, serving, requests or operators")
 }
 
 func newValidateTrainingCommand(env *Env) *cobra.Command {

@@ -14,6 +14,7 @@ type Errors struct {
 	MAPE      float64 `json:"mape"`
 	P90APE    float64 `json:"p90_ape"`
 	Bias      float64 `json:"bias"`
+	*Spread           // of requests only
 }
 
 // errorsOf sums up the ratios predicted/measured; no ratios are all zeros.

@@ -16,6 +16,9 @@ type Document struct {
 	Metrics     map[string]Errors `json:"metrics"`
 	Groups      []Group           `json:"groups"`
 	Predictions []Scored          `json:"predictions"`
+	// Malformed is how many of Skipped, its first ones, are bad input: rows that make
+	// no sense or name what does not exist.
+	Malformed int `json:"-"`
 }
 
 // Skipped is a run that could not be predicted, with its reason in one line.
@@ -27,22 +30,27 @@ type Skipped struct {
 // Group is the errors of the runs that share a key.
 type Group struct {
 	Key    map[string]string `json:"key"` // source, gpu, precision, ffn (dense or moe)
-	Errors                   // of tokens per second and GPU
+	Errors                   // of tokens per second and GPU; of serving runs, of TPOT
 	Memory *Errors           `json:"memory,omitempty"`
+	TTFT   *Errors           `json:"ttft,omitempty"`
 }
 
 // Scored is one run's prediction beside its measurement: tokens per second and
-// GPU; memory in the unit and the scope of the run's own figure.
+// GPU of a training run, milliseconds per token of a serving run; memory in the
+// unit and the scope of the run's own figure.
 type Scored struct {
 	ID              string   `json:"id"`
 	Measured        float64  `json:"measured"`
 	Predicted       float64  `json:"predicted"`
 	MemoryMeasured  *float64 `json:"memory_measured,omitempty"`
 	MemoryPredicted *float64 `json:"memory_predicted,omitempty"`
+	TTFTMeasured    *float64 `json:"ttft_measured,omitempty"` // milliseconds
+	TTFTPredicted   *float64 `json:"ttft_predicted,omitempty"`
 	Model           string   `json:"model"`
 	GPU             string   `json:"gpu"`
+	Engine          string   `json:"engine,omitempty"`
 	Plan            string   `json:"plan"`
-	StepSeconds     float64  `json:"step_seconds"`
+	StepSeconds     float64  `json:"step_seconds,omitempty"`
 }
 
 // Ratio is predicted over measured throughput.

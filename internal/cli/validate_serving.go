@@ -1,0 +1,98 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+func newValidateServingCommand(env *Env) *cobra.Command {
+	var runs string
+	var p validate.ServingPredictor
+	var limits []string
+	cmd := &cobra.Command{
+		Use:   "serving",
+		Short: "Predict measured serving runs and state the errors",
+		Long: `Predict every row of a table of serving runs (mean TTFT and TPOT under a fixed number of
+requests in flight) from its description alone and state the errors by model, GPU, engine,
+layout and concurrency. docs/validate-your-runs.md lists the columns.
+
+Rows that cannot be read or predicted are listed with the reason; where a row is malformed or
+names an unknown GPU or model the others are scored all the same and the exit code is 2.
+--fail-above METRIC=FRACTION exits with 4 where a metric's median error is larger.`,
+		Example: `  ridgeline validate serving --runs inference_runs.csv --configs hf-configs
+  ridgeline validate serving --runs inference_runs.csv --json --fail-above tpot=0.12 --fail-above ttft=0.5`,
+		Args: positional(0, 0, ""),
+	}
+	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from the CSV `FILE`")
+	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
+	configsFlag(cmd, &p.Configs)
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := required(cmd, "runs"); err != nil {
+			return err
+		}
+		thresholds, err := timeThresholds(limits, validate.MetricTPOT, validate.MetricTTFT)
+		if err != nil {
+			return err
+		}
+		d, err := validateServing(runs, &p)
+		if err != nil {
+			return err
+		}
+		return env.validation(d, *asJSON, thresholds, report.Serving)
+	}
+	return cmd
+}
+
+func validateServing(path string, p *validate.ServingPredictor) (*validate.Document, error) {
+	f, err := input.Open(path)
+	if err != nil {
+		return nil, usagef("--runs: %w: give a CSV file of runs", err)
+	}
+	defer f.Close()
+	runs, bad, err := validate.ReadServing(f, path)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	return validate.Serving(runs, bad, p), nil
+}
+
+// validation prints the document and decides the exit code: rows that are bad input
+// before a missed threshold.
+func (env *Env) validation(d *validate.Document, asJSON bool, limits []threshold, text func(*report.Page, *validate.Document)) error {
+	var err error
+	if asJSON {
+		err = report.JSON(env.Stdout, d)
+	} else {
+		err = env.print(func(p *report.Page) { text(p, d) })
+	}
+	if err != nil {
+		return err
+	}
+	if d.Malformed > 0 {
+		s := d.Skipped[0]
+		return usagef("%d of %d rows are bad input and were left out, the first %s: %s", d.Malformed, d.Rows, s.ID, s.Reason)
+	}
+	return missed(d, limits)
+}
+
+// timeThresholds reads METRIC=FRACTION for the metrics that a kind has.
+func timeThresholds(texts []string, metrics ...string) ([]threshold, error) {
+	var list []threshold
+	for _, t := range texts {
+		metric, value, _ := strings.Cut(t, "=")
+		most, err := strconv.ParseFloat(value, 64)
+		if !slices.Contains(metrics, metric) || err != nil || !(most >= 0) {
+			return nil, usagef("--fail-above %q: give METRIC=FRACTION with one of %s, for example %s=0.12", t, strings.Join(metrics, ", "), metrics[0])
+		}
+		list = append(list, threshold{metric, most})
+	}
+	return list, nil
+}

@@ -1,0 +1,212 @@
+package validate
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/serve"
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// MetricE2E is the time from a request's arrival to its last token.
+const MetricE2E = "e2e"
+
+// Stamps is a measured request's times, seconds on one clock.
+type Stamps struct {
+	ID     string
+	Output int
+	TTFT   float64 // from the engine having the request to its first token
+	E2E    float64 // to its last token
+}
+
+// TPOT is the mean time of a token after the first; ok is false for one token.
+func (s *Stamps) TPOT() (t float64, ok bool) {
+	if s.Output < 2 {
+		return 0, false
+	}
+	return (s.E2E - s.TTFT) / float64(s.Output-1), true
+}
+
+// maxLine bounds a line of measured requests in bytes.
+const maxLine = 1 << 20
+
+// ReadStamps reads JSON lines with request_id, output_toks, queued_ts,
+// first_token_ts and last_token_ts (seconds). A line that is not understood, or
+// whose times run backwards, is an error of one line that names it.
+func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
+	var all []Stamps
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, maxLine)
+	for n := 1; in.Scan(); n++ {
+		if len(in.Bytes()) == 0 {
+			continue
+		}
+		var l struct {
+			ID     string   `json:"request_id"`
+			Output *int     `json:"output_toks"`
+			Queued *float64 `json:"queued_ts"`
+			First  *float64 `json:"first_token_ts"`
+			Last   *float64 `json:"last_token_ts"`
+		}
+		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w: give one JSON object per line", name, n, err)
+		}
+		if l.Output == nil || l.Queued == nil || l.First == nil || l.Last == nil {
+			return nil, fmt.Errorf("%s: line %d: output_toks, queued_ts, first_token_ts and last_token_ts are needed: add them", name, n)
+		}
+		s := Stamps{ID: l.ID, Output: *l.Output, TTFT: *l.First - *l.Queued, E2E: *l.Last - *l.Queued}
+		if !(s.TTFT > 0 && s.E2E >= s.TTFT) || s.Output < 1 || s.Output > 1 && s.E2E == s.TTFT || math.IsInf(s.E2E, 0) {
+			return nil, fmt.Errorf("%s: line %d: times of %d tokens run queued_ts < first_token_ts <= last_token_ts: correct them", name, n, s.Output)
+		}
+		if s.ID == "" {
+			s.ID = fmt.Sprintf("line %d", n)
+		}
+		all = append(all, s)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s: the file holds no requests: give one JSON object per line", name)
+	}
+	return all, nil
+}
+
+// RequestsFile scores a measured run from its file, JSON lines in order of arrival,
+// and the deployment in the file of the same name with .config.json.
+func RequestsFile(ctx context.Context, path string, p *ServingPredictor) (*Document, error) {
+	load, err := workload.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	f, err := input.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	measured, err := ReadStamps(f, path)
+	if err != nil {
+		return nil, err
+	}
+	beside := strings.TrimSuffix(path, ".jsonl") + ".config.json"
+	g, err := input.Open(beside)
+	if err != nil {
+		return nil, fmt.Errorf("the deployment of the run: %w: put it beside the requests", err)
+	}
+	defer g.Close()
+	c, err := ReadRequestsConfig(g, beside)
+	if err != nil {
+		return nil, err
+	}
+	d, err := Requests(ctx, load, measured, c, p)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", beside, err)
+	}
+	return d, nil
+}
+
+// Requests replays the arrivals and lengths of a measured run on the simulated
+// deployment and states the errors of TTFT, TPOT and E2E, request by request and of
+// the distributions. load and measured are two readings of one file.
+func Requests(ctx context.Context, load *workload.Workload, measured []Stamps, c *RequestsConfig, p *ServingPredictor) (*Document, error) {
+	e, err := c.engine(p)
+	if err != nil {
+		return nil, err
+	}
+	r, err := serve.Replay(ctx, e, load)
+	if err != nil {
+		return nil, err
+	}
+	if len(r.Records) != len(measured) {
+		return nil, fmt.Errorf("%d requests were replayed and %d measured: give one line for each", len(r.Records), len(measured))
+	}
+	d := &Document{Rows: len(measured), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	var ttft, tpot, e2e pairs
+	for i := range measured {
+		m, x := &measured[i], &r.Records[i]
+		first, ok := x.TTFT()
+		end, done := x.E2E()
+		if !ok || !done {
+			d.Skipped = append(d.Skipped, Skipped{m.ID, "not answered in the simulation: " + x.Reason})
+			continue
+		}
+		ttft.add(m.TTFT, first.Seconds())
+		e2e.add(m.E2E, end.Seconds())
+		s := Scored{ID: m.ID, Measured: 1e3 * m.E2E, Predicted: 1e3 * end.Seconds(), Model: c.Model, GPU: c.GPU, Engine: c.Engine, Plan: c.run().Plan.String()}
+		firsts := [2]float64{1e3 * m.TTFT, 1e3 * first.Seconds()}
+		s.TTFTMeasured, s.TTFTPredicted = &firsts[0], &firsts[1]
+		if t, ok := m.TPOT(); ok {
+			each, _ := x.TPOT()
+			tpot.add(t, each.Seconds())
+			s.Measured, s.Predicted = 1e3*t, 1e3*each.Seconds()
+		}
+		d.Predictions = append(d.Predictions, s)
+	}
+	d.Scored = len(d.Predictions)
+	d.Metrics[MetricTTFT], d.Metrics[MetricTPOT], d.Metrics[MetricE2E] = ttft.errors(), tpot.errors(), e2e.errors()
+	return d, nil
+}
+
+// pairs are measured and predicted times of requests, seconds.
+type pairs struct{ measured, predicted []float64 }
+
+func (p *pairs) add(measured, predicted float64) {
+	p.measured, p.predicted = append(p.measured, measured), append(p.predicted, predicted)
+}
+
+// Spread is how far the distributions of two sets of times are apart: errors of
+// their statistics, fractions, and the statistics themselves in seconds.
+type Spread struct {
+	Mean      float64    `json:"mean"`
+	P50       float64    `json:"p50"`
+	P90       float64    `json:"p90"`
+	P99       float64    `json:"p99"`
+	Measured  Statistics `json:"measured"`
+	Predicted Statistics `json:"predicted"`
+}
+
+// Statistics of times in seconds.
+type Statistics struct {
+	Mean float64 `json:"mean"`
+	P50  float64 `json:"p50"`
+	P90  float64 `json:"p90"`
+	P99  float64 `json:"p99"`
+}
+
+func statistics(v []float64) Statistics {
+	if len(v) == 0 {
+		return Statistics{}
+	}
+	v = slices.Clone(v)
+	slices.Sort(v)
+	sum := 0.0
+	for _, x := range v {
+		sum += x
+	}
+	return Statistics{Mean: sum / float64(len(v)), P50: quantile(v, 0.5), P90: quantile(v, 0.9), P99: quantile(v, 0.99)}
+}
+
+// errors states how far single requests are off, and their distribution.
+func (p *pairs) errors() Errors {
+	ratios := make([]float64, len(p.measured))
+	for i := range ratios {
+		ratios[i] = p.predicted[i] / p.measured[i]
+	}
+	e := errorsOf(ratios)
+	m, x := statistics(p.measured), statistics(p.predicted)
+	off := func(measured, predicted float64) float64 {
+		if measured == 0 {
+			return 0
+		}
+		return math.Abs(predicted/measured - 1)
+	}
+	e.Spread = &Spread{off(m.Mean, x.Mean), off(m.P50, x.P50), off(m.P90, x.P90), off(m.P99, x.P99), m, x}
+	return e
+}

@@ -1,0 +1,138 @@
+package validate
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The metrics of serving runs.
+const (
+	MetricTPOT = "tpot"
+	MetricTTFT = "ttft"
+)
+
+// servingGroups are the cuts that a serving document states errors by.
+var servingGroups = []string{"model", "gpu", "engine", "layout", "concurrency"}
+
+// Serving predicts every run and states the errors of TPOT and TTFT: a group per
+// value of each cut (model, GPU, engine, layout, concurrency) and one per set-up
+// (model, GPU, engine and weights). bad are rows that could not be read; they
+// count as skipped. Times in the document are milliseconds.
+func Serving(runs []ServingRun, bad []Skipped, p *ServingPredictor) *Document {
+	d := &Document{Rows: len(runs) + len(bad), Skipped: append([]Skipped{}, bad...), Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	var all timeRatios
+	groups := map[string]*timeGroup{}
+	var misfits []Skipped
+	for i := range runs {
+		r := &runs[i]
+		x, err := p.Predict(r)
+		var unknown *unknownError
+		if errors.As(err, &unknown) {
+			d.Skipped = append(d.Skipped, Skipped{r.ID, oneLine(err)})
+			continue
+		}
+		if err != nil {
+			misfits = append(misfits, Skipped{r.ID, oneLine(err)})
+			continue
+		}
+		s := scoredServing(r, x)
+		d.Predictions = append(d.Predictions, s)
+		all.add(&s)
+		for _, key := range r.keys() {
+			name := groupName(key)
+			if groups[name] == nil {
+				groups[name] = &timeGroup{key: key}
+			}
+			groups[name].add(&s)
+		}
+	}
+	d.Malformed = len(d.Skipped)
+	d.Skipped = append(d.Skipped, misfits...)
+	d.Scored = len(d.Predictions)
+	d.Metrics[MetricTPOT], d.Metrics[MetricTTFT] = errorsOf(all.tpot), errorsOf(all.ttft)
+	d.timeGroups(groups)
+	return d
+}
+
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// timeRatios are predicted/measured values.
+type timeRatios struct{ tpot, ttft []float64 }
+
+func (t *timeRatios) add(s *Scored) {
+	t.tpot = append(t.tpot, s.Ratio())
+	if s.TTFTMeasured != nil {
+		t.ttft = append(t.ttft, *s.TTFTPredicted / *s.TTFTMeasured)
+	}
+}
+
+type timeGroup struct {
+	key map[string]string
+	timeRatios
+}
+
+// keys are the groups a run belongs to.
+func (r *ServingRun) keys() []map[string]string {
+	all := map[string]string{"model": r.Model, "gpu": r.GPU, "engine": r.Engine, "layout": r.layout(), "concurrency": strconv.Itoa(r.Concurrency)}
+	var list []map[string]string
+	for _, k := range servingGroups {
+		list = append(list, map[string]string{k: all[k]})
+	}
+	return append(list, map[string]string{"model": r.Model, "gpu": r.GPU, "engine": r.Engine, "weights": r.Weights})
+}
+
+// layout is the plan without its replicas.
+func (r *ServingRun) layout() string {
+	if r.Split != nil {
+		return r.Split.String()
+	}
+	x := r.Plan
+	x.Replicas = 1
+	return x.String()
+}
+
+// groupName orders groups: single cuts first, in the order of servingGroups, numbers
+// by value.
+func groupName(key map[string]string) string {
+	var b strings.Builder
+	b.WriteByte(byte('0' + len(key)))
+	for i, k := range append(slices.Clone(servingGroups), "weights") {
+		if v, ok := key[k]; ok {
+			b.WriteByte(byte('a' + i))
+			if n := 12 - len(v); k == "concurrency" && n > 0 {
+				b.WriteString(strings.Repeat(" ", n))
+			}
+			b.WriteString(v + "\x00")
+		}
+	}
+	return b.String()
+}
+
+func (d *Document) timeGroups(groups map[string]*timeGroup) {
+	names := make([]string, 0, len(groups))
+	for n := range groups {
+		names = append(names, n)
+	}
+	slices.SortFunc(names, cmp.Compare[string])
+	for _, n := range names {
+		g := Group{Key: groups[n].key, Errors: errorsOf(groups[n].tpot)}
+		if t := groups[n].ttft; len(t) > 0 {
+			e := errorsOf(t)
+			g.TTFT = &e
+		}
+		d.Groups = append(d.Groups, g)
+	}
+}
+
+// scoredServing is a run's prediction in the table's milliseconds.
+func scoredServing(r *ServingRun, x *ServingPrediction) Scored {
+	s := Scored{ID: r.ID, Measured: r.TPOT, Predicted: 1e3 * float64(x.TPOT), Model: r.Model, GPU: r.GPU, Plan: r.layout(), Engine: r.Engine}
+	if r.TTFT > 0 {
+		measured, predicted := r.TTFT, 1e3*float64(x.TTFT)
+		s.TTFTMeasured, s.TTFTPredicted = &measured, &predicted
+	}
+	return s
+}

@@ -1,0 +1,258 @@
+package validate
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/modelfile"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// ServingPredictor predicts serving runs. The zero value knows the catalogue's
+// models; it keeps engines that several runs share and serves one goroutine.
+type ServingPredictor struct {
+	Configs string // folder of Hugging Face configurations, "" = none
+	// Profile, where set, stands in for the profile that is stored for an engine and
+	// a GPU generation; a fit tries its constants by it.
+	Profile func(engine, arch string) (*infer.Profile, error)
+
+	models   map[string]*model.Model
+	clusters map[string]*hw.Cluster
+	engines  map[engineKey]*builtEngine
+}
+
+// ServingPrediction is one run predicted, seconds.
+type ServingPrediction struct {
+	TTFT, TPOT unit.Seconds
+	Arch       string      // GPU generation
+	Device     string      // catalogue name
+	MoE        bool        // the model routes experts
+	Point      infer.Point // of one instance; aggregated runs
+	Bound      string
+}
+
+// engineKey is what makes two runs share an engine.
+type engineKey struct {
+	model, gpu, engine, weights, experts string
+	plan                                 plan.Serving
+	context                              int
+	mtp                                  bool
+}
+
+// unknownError is a name in a row that nothing stands for.
+type unknownError struct {
+	column string
+	err    error
+}
+
+func (e *unknownError) Error() string { return fmt.Sprintf("column %q: %v", e.column, e.err) }
+func (e *unknownError) Unwrap() error { return e.err }
+
+type builtEngine struct {
+	engine  *infer.Engine
+	stepper infer.Stepper
+	spec    *infer.Speculation
+	cluster *hw.Cluster
+	err     error
+}
+
+// Predict predicts one run from its description. The error says in one line what
+// stands in the way.
+func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
+	if r.Split != nil {
+		return p.split(r)
+	}
+	b := p.build(r, r.Plan, r.GPUs)
+	if b.err != nil {
+		return nil, b.err
+	}
+	each := (r.Concurrency + r.Plan.Replicas - 1) / r.Plan.Replicas
+	s, err := infer.Steady(b.engine, &infer.Load{ISL: int64(r.ISL), OSL: int64(r.OSL), Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper})
+	if err != nil {
+		return nil, err
+	}
+	d := b.cluster.Device
+	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: d.Arch, Device: d.Name, MoE: b.engine.Setup().Model.MoE(), Point: s, Bound: s.Bound.String()}, nil
+}
+
+// build makes the engine of a run's layout, once for all runs that share it.
+func (p *ServingPredictor) build(r *ServingRun, x plan.Serving, gpus int) *builtEngine {
+	k := engineKey{r.Model, fmt.Sprintf("%sx%d", r.GPU, gpus), r.Engine, r.Weights, r.Experts, x, r.ISL + r.OSL, r.speculates()}
+	if b := p.engines[k]; b != nil {
+		return b
+	}
+	b := &builtEngine{}
+	b.err = p.make(r, x, k.gpu, b)
+	if p.engines == nil {
+		p.engines = map[engineKey]*builtEngine{}
+	}
+	p.engines[k] = b
+	return b
+}
+
+func (p *ServingPredictor) make(r *ServingRun, x plan.Serving, gpus string, b *builtEngine) error {
+	m, err := p.model(r.Model)
+	if err != nil {
+		return &unknownError{"model", err}
+	}
+	if b.cluster, err = p.cluster(gpus); err != nil {
+		return &unknownError{"gpu", err}
+	}
+	s := &infer.Setup{Model: m, Cluster: b.cluster, Plan: x, Context: int64(r.ISL + r.OSL), MaxSequences: sequences(r)}
+	if s.Profile, err = p.profile(r.Engine, b.cluster.Device.Arch); err != nil {
+		return &unknownError{"engine", err}
+	}
+	if s.Weights, s.Experts, err = r.formats(); err != nil {
+		return err
+	}
+	s.KV = cacheFormat(s)
+	if r.speculates() {
+		if b.spec, err = infer.ParseSpeculation(drafts); err != nil {
+			return err
+		}
+		s.MTP = 1
+	}
+	if b.engine, err = fitting(s); err != nil {
+		return err
+	}
+	b.stepper = b.engine
+	if b.spec != nil {
+		if b.stepper, err = infer.NewSpeculative(b.engine, b.spec, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fullMemory is the largest share of a device that an operator gives an engine:
+// what the context of the driver leaves.
+const fullMemory = 0.97
+
+// fitting is the engine with the usual share of memory, or with the largest one
+// where only that holds the weights: the run did fit.
+func fitting(s *infer.Setup) (*infer.Engine, error) {
+	e, err := infer.New(s)
+	var full *infer.MemoryError
+	if errors.As(err, &full) {
+		s.Utilization = fullMemory
+		e, err = infer.New(s)
+	}
+	return e, err
+}
+
+// sequences is the engine's limit per replica: raised to what the run keeps in
+// flight, as an operator would.
+func sequences(r *ServingRun) int64 { return max(infer.DefaultSequences, int64(r.Concurrency)) }
+
+// drafts is what a row that only says mtp is taken to draft: three tokens, as the
+// engines' published recipes of these runs do, at the measured acceptance.
+const drafts = "mtp:3"
+
+func (r *ServingRun) speculates() bool {
+	return r.Speculation != "" && !strings.EqualFold(r.Speculation, "none")
+}
+
+// formats are the row's formats in Ridgeline's terms.
+func (r *ServingRun) formats() (weights, experts unit.Format, err error) {
+	parse := func(column, word string) unit.Format {
+		f, ok := unit.ParseFormat(strings.ReplaceAll(strings.ToLower(word), "_", "-"))
+		if !ok && err == nil {
+			err = &unknownError{column, fmt.Errorf("format %q is unknown: give bf16, fp8, fp8_block, nvfp4, mxfp4 or int4", word)}
+		}
+		return f
+	}
+	weights = parse("weights", r.Weights)
+	experts = weights
+	if r.Experts != "" {
+		experts = parse("expert_weights", r.Experts)
+	}
+	return weights, experts, err
+}
+
+// cacheFormat is the cache of a deployment whose table does not name one: 8 bits
+// where its linears have at most 8, as quantised checkpoints come with scales for
+// the cache; 16 bits otherwise.
+func cacheFormat(s *infer.Setup) unit.Format {
+	if s.Weights.Bits() <= 8 {
+		return unit.FP8
+	}
+	return unit.BF16
+}
+
+func (p *ServingPredictor) profile(engine, arch string) (*infer.Profile, error) {
+	if p.Profile != nil {
+		return p.Profile(engine, arch)
+	}
+	return infer.FindProfile(engine, arch)
+}
+
+// model finds a model by its Hugging Face id in the folder, else in the catalogue.
+func (p *ServingPredictor) model(id string) (*model.Model, error) {
+	if m := p.models[id]; m != nil {
+		return m, nil
+	}
+	_, short, _ := strings.Cut(id, "/")
+	m, err := catalog.Model(strings.ToLower(short))
+	if err != nil {
+		m, err = catalog.Model(id)
+	}
+	if p.Configs != "" && strings.Contains(id, "/") {
+		if found, fault := modelfile.Find(id, p.Configs); fault == nil {
+			m, err = found, nil
+		} else if err != nil {
+			err = fault
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.models == nil {
+		p.models = map[string]*model.Model{}
+	}
+	p.models[id] = m
+	return m, nil
+}
+
+func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
+	if c := p.clusters[name]; c != nil {
+		return c, nil
+	}
+	c, err := catalog.Cluster(name)
+	if err != nil {
+		return nil, err
+	}
+	if p.clusters == nil {
+		p.clusters = map[string]*hw.Cluster{}
+	}
+	p.clusters[name] = c
+	return c, nil
+}
+
+// split predicts a deployment in two roles.
+func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
+	x := r.Split
+	pre, dec := p.build(r, x.Prefill, r.GPUs), p.build(r, x.Decode, r.GPUs)
+	if err := errors.Join(pre.err, dec.err); err != nil {
+		return nil, err
+	}
+	link, err := infer.NewKVLink(pre.cluster, int64(x.Prefill.GPUs()), int64(x.Decode.GPUs()))
+	if err != nil {
+		return nil, err
+	}
+	_, transfer, _ := link.Transfer(infer.CacheSize(int64(r.ISL), pre.engine.KVBytesPerToken()))
+	held := dec.engine.MaxConcurrency(int64(r.ISL + r.OSL))
+	d := &infer.Disagg{Prefill: pre.stepper, Decode: dec.stepper, PrefillGPUs: x.Prefill.GPUs(), DecodeGPUs: x.Decode.GPUs(), ISL: int64(r.ISL), OSL: int64(r.OSL),
+		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer}
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	s := d.Point(x.PrefillWorkers, x.DecodeWorkers, r.Concurrency)
+	dev := dec.cluster.Device
+	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: dev.Arch, Device: dev.Name, MoE: dec.engine.Setup().Model.MoE(), Bound: s.Bound}, nil
+}

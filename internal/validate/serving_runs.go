@@ -1,0 +1,129 @@
+package validate
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// ServingRun is one measured serving configuration: a closed loop of Concurrency
+// requests in flight in all, on GPUs that hold as many instances of the layout as
+// fit, or on the workers of two roles.
+type ServingRun struct {
+	ID, Model, GPU, Engine, Version string
+	Weights, Experts, Speculation   string // as the table writes them; Experts "" = as the weights
+	ISL, OSL, Concurrency, GPUs     int
+	Plan                            plan.Serving        // of an instance, and its replicas
+	Split                           *plan.Disaggregated // nil = prompts and generation together
+	TTFT, TPOT                      float64             // milliseconds, means; TTFT 0 = not measured
+}
+
+// servingColumns are those that a table of serving runs must have. Others are
+// ignored; the columns of two roles are needed where a row has that mode.
+var servingColumns = []string{"id", "model", "gpu", "engine", "engine_version", "mode", "weights", "expert_weights", "spec_decode",
+	"isl", "osl", "concurrency", "gpus", "tp", "pp", "dp", "ep", "ttft_ms", "tpot_ms"}
+
+// splitColumns describe the workers of a disaggregated row.
+var splitColumns = []string{"prefill_workers", "prefill_tp", "prefill_dp", "prefill_ep", "decode_workers", "decode_tp", "decode_dp", "decode_ep"}
+
+// ReadServing reads a CSV table of serving runs with the columns of
+// inference_runs.csv in any order. A table without a needed column, or one that is
+// no CSV, is an error of one line; a row that makes no sense is in bad with its id
+// (or number) and the column, and does not keep the others from being read.
+func ReadServing(r io.Reader, name string) (runs []ServingRun, bad []Skipped, err error) {
+	in := csv.NewReader(r)
+	head, err := in.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(servingColumns, " "))
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
+	}
+	at := map[string]int{}
+	for _, c := range slices.Concat(servingColumns, splitColumns) {
+		if i := slices.Index(head, c); i >= 0 {
+			at[c] = i
+		} else if slices.Contains(servingColumns, c) {
+			return nil, nil, fmt.Errorf("%s: column %q is missing: the header needs %s", name, c, strings.Join(servingColumns, " "))
+		}
+	}
+	seen := map[string]bool{}
+	for n := 1; ; n++ {
+		cells, err := in.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if errors.Is(err, csv.ErrFieldCount) {
+			bad = append(bad, Skipped{"row " + strconv.Itoa(n), fmt.Sprintf("%d cells under %d columns: give one for each", len(cells), len(head))})
+			continue
+		}
+		if err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", name, err)
+		}
+		w := row{cells: cells, at: at}
+		run := w.serving()
+		run.ID = cmp.Or(run.ID, "row "+strconv.Itoa(n))
+		if seen[run.ID] {
+			w.fail("column \"id\" is %q twice: give each row its own", run.ID)
+		}
+		seen[run.ID] = true
+		if w.err != nil {
+			bad = append(bad, Skipped{run.ID, w.err.Error()})
+			continue
+		}
+		runs = append(runs, run)
+	}
+	if len(runs) == 0 && len(bad) == 0 {
+		return nil, nil, fmt.Errorf("%s: the table has a header and no rows: add runs", name)
+	}
+	return runs, bad, nil
+}
+
+// serving reads one row; what is wrong with it is in r.err.
+func (r *row) serving() ServingRun {
+	s := ServingRun{
+		ID: r.word("id", true), Model: r.word("model", true), GPU: r.word("gpu", true), Engine: strings.ToLower(r.word("engine", true)),
+		Version: r.word("engine_version", false), Weights: r.word("weights", true), Experts: r.word("expert_weights", false),
+		Speculation: r.word("spec_decode", false),
+		ISL:         r.count("isl", 1, needed), OSL: r.count("osl", 1, needed), Concurrency: r.count("concurrency", 1, needed), GPUs: r.count("gpus", 1, needed),
+		TPOT: r.number("tpot_ms", true), TTFT: r.number("ttft_ms", false),
+	}
+	switch mode := r.word("mode", false); mode {
+	case "", "aggregated":
+		s.Plan = plan.Serving{TP: r.count("tp", 1, 1), PP: r.count("pp", 1, 1), DP: r.count("dp", 1, 1), EP: r.count("ep", 1, 1), DCP: 1}
+		s.Plan.Replicas = max(1, s.GPUs/s.Plan.GPUs())
+		if s.Plan.Total() != s.GPUs {
+			r.fail("columns tp x pp x dp = %d do not divide column \"gpus\" = %d: correct one of them", s.Plan.GPUs(), s.GPUs)
+		}
+	case "disaggregated":
+		s.Split = r.split()
+		if n := s.Split.Total(); r.err == nil && n != s.GPUs {
+			r.fail("the workers of both roles hold %d GPUs and column \"gpus\" is %d: correct one of them", n, s.GPUs)
+		}
+	default:
+		r.fail("column \"mode\" is %q: give aggregated or disaggregated", mode)
+	}
+	return s
+}
+
+// split reads the workers of two roles.
+func (r *row) split() *plan.Disaggregated {
+	for _, c := range splitColumns {
+		if _, ok := r.at[c]; !ok {
+			r.fail("column %q is missing: a disaggregated row needs %s", c, strings.Join(splitColumns, " "))
+			return &plan.Disaggregated{}
+		}
+	}
+	role := func(name string) plan.Serving {
+		return plan.Serving{TP: r.count(name+"_tp", 1, 1), PP: 1, DP: r.count(name+"_dp", 1, 1), EP: r.count(name+"_ep", 1, 1), DCP: 1, Replicas: 1}
+	}
+	return &plan.Disaggregated{Prefill: role("prefill"), Decode: role("decode"),
+		PrefillWorkers: r.count("prefill_workers", 1, needed), DecodeWorkers: r.count("decode_workers", 1, needed)}
+}
