@@ -32,6 +32,8 @@ var layers = []layer{
 	{"modelfile", "unit input model", "readers build models and know no catalogue"},
 	{"catalog", "unit input model hw", "facts with sources: data may not depend on what is computed from it"},
 	{"plan", "unit sched model", "what is legal is decided before anything is counted or priced"},
+	{"argv", "", "flags of engines are facts, whatever plan they carry out"},
+	{"launch", "unit sched model plan argv", "plans to commands and back; predicts nothing and starts nothing"},
 	{"work", "unit sched model plan", "operations and tensors of a rank, exact: no rates, no seconds"},
 	{"mem", "unit sched model plan work", "bytes, exact: memory must not depend on how fast a machine is"},
 	{"cost", "unit hw work", "the only place where work becomes seconds; it prices operations, not plans"},
@@ -43,10 +45,10 @@ var layers = []layer{
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
-	{"api", "unit sched model hw catalog plan work mem cost train infer deploy search advise", "one answer for every face; formats nothing"},
+	{"api", "argv launch unit sched model hw catalog plan work mem cost train infer deploy search advise", "one answer for every face; formats nothing"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "unit sched model hw catalog plan work mem cost train infer deploy search advise api validate", "decides how an answer looks, never what it is"},
-	{"cli", "unit input sched model hw modelfile catalog plan work mem cost calib train infer deploy search advise api validate report", "arguments in, exit code out"},
+	{"cli", "argv launch unit input sched model hw modelfile catalog plan work mem cost calib train infer deploy search advise api validate report", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.
