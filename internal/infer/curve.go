@@ -92,7 +92,7 @@ func (e *Engine) tabulate() {
 			k.shared[1] = newCurve(func(dst []work.Op, n int64) []work.Op { return low.FFN(low.Attention(dst, l, n), l, n) })
 		}
 		k.experts = newCurve(func(dst []work.Op, n int64) []work.Op {
-			return w.Expert(dst, &l.FFN, work.ExpertLoad{All: float64(n), Share: e.imbalance(float64(n))})
+			return w.Expert(dst, &l.FFN, e.experts(&l.FFN, float64(n)))
 		})
 		k.absorb = newCurve(func(dst []work.Op, n int64) []work.Op { return w.Absorb(dst, l, n) })
 		k.expand = newCurve(func(dst []work.Op, n int64) []work.Op { return w.Expand(dst, l, n) })

@@ -30,8 +30,7 @@ func (r *Row) Intensity() float64 {
 }
 
 // Explain lists the operations of a step with their prices, in the order they run,
-// equal layers together. Kernel times are those of isolated kernels: a step divides
-// them by the profile's sustained share and adds the engine's own time. Operations
+// equal layers together; their times and the engine's own make the step's. Operations
 // of the routed experts are those of the busiest rank.
 func (e *Engine) Explain(b *Batch) []Row {
 	if b.Decode <= 0 && b.Prefill <= 0 {
@@ -77,7 +76,7 @@ func (e *Engine) row(op *work.Op, times float64) Row {
 		r.Floor, r.Total, r.Upper = n*t.Floor, n*t.Estimate, n*t.Upper
 		return r
 	}
-	p := e.machine.Op(op)
+	p := e.kernel(op)
 	r.Bound = p.Bound
 	r.Compute, r.HBM, r.Floor, r.Total, r.Upper = n*p.Compute, n*p.HBM, n*p.Floor, n*p.Estimate, n*p.Upper
 	return r

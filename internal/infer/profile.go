@@ -22,11 +22,15 @@ type Profile struct {
 	// Of every step, of each generating sequence of a replica in it, of each prompt
 	// chunk, of each prompt token.
 	Step, Sequence, Prompt, Token unit.Seconds
+	// Hidden is the part of a kernel's time that neighbours hide and that kernels timed
+	// alone show: launch, quantising fused into the kernel before, prologues that run
+	// beside the last kernel's end. No kernel falls below its floor for it.
+	Hidden unit.Seconds
 	// Layer is kernels that no operation stands for and gaps between kernels, per
 	// layer, from a CUDA graph; EagerLayer launched by the host.
 	Layer, EagerLayer unit.Seconds
 	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising, the first scheduling
-	Sustained         float64      // share of isolated kernels' speed that a step holds; 0 = all
+	Sustained         float64      // share of the achieved FLOP/s that lasting load holds: clocks under the power limit; 0 = all
 	BatchTokens       int64        // tokens of one step, the engine's default
 	Separate          bool         // prompts are read in steps of their own, not beside generating sequences
 	Grade             hw.Grade
@@ -68,6 +72,7 @@ type profileRow struct {
 	PromptUS  float64 `json:"prompt_us"`
 	TokenUS   float64 `json:"token_us"`
 	LayerUS   float64 `json:"layer_us"`
+	HiddenUS  float64 `json:"hidden_us,omitempty"`
 	EagerUS   float64 `json:"eager_layer_us"`
 	RequestUS float64 `json:"request_us"`
 	Sustained float64 `json:"sustained"`
@@ -100,14 +105,14 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		switch {
 		case r.Engine == "" || r.Source == "" || !ok || g == hw.Absent:
 			return nil, fmt.Errorf("engine profile %d: give engine, source and a grade of assumed, datasheet, published or measured", i+1)
-		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.EagerUS, r.RequestUS) < 0:
+		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.HiddenUS, r.EagerUS, r.RequestUS) < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
 		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1:
 			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1 and batch_tokens is at least 1", i+1, r.Engine)
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Separate: r.Separate, Grade: g, Source: r.Source})
+			Hidden: us(r.HiddenUS), Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Separate: r.Separate, Grade: g, Source: r.Source})
 	}
 	return out, nil
 }

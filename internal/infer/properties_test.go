@@ -154,8 +154,7 @@ func TestWorseMachineIsNeverFaster(t *testing.T) {
 	}
 }
 
-// The rows that Explain lists are the step: their times, divided by the sustained
-// share, and the engine's own time. Between tabulated points they may differ by
+// The rows that Explain lists and the engine's own time are the step. Between tabulated points they may differ by
 // what interpolation does.
 func TestRowsAreTheStep(t *testing.T) {
 	for _, l := range layouts {
@@ -175,7 +174,6 @@ func TestRowsAreTheStep(t *testing.T) {
 					t.Fatalf("row %+v is out of order", row)
 				}
 			}
-			total /= unit.Seconds(e.Setup().Profile.Sustained)
 			total += s.Parts[infer.Overhead]
 			within(t, fmt.Sprintf("%s %s %+v: rows", l.model, l.plan.String(), b), float64(total), float64(s.Total), 0.06)
 			if floor < s.Floor*(1-1e-9) && s.Wire < s.Floor {

@@ -30,6 +30,9 @@ type Setup struct {
 	Context        int64         // tokens of a usual request, see Engine.KVTokens; 0 = DefaultContext
 	Utilization    float64       // of device memory; 0 = DefaultUtilization
 	Imbalance      float64       // rows of the busiest expert rank over the mean; 0 = balanced
+	// Skew is the power-law exponent of the experts' popularity (balance.PowerLaw): with
+	// it fewer are touched by a step; 0 = even.
+	Skew float64
 	// Loads, where given, is the imbalance by the tokens of a step, in place of Imbalance.
 	Loads *balance.Imbalance
 	MTP   int  // multi-token-prediction modules loaded beside the model
@@ -142,6 +145,9 @@ func (e *Engine) defaults() error {
 	}
 	if s.Imbalance != 0 && !(s.Imbalance >= 1) {
 		return fmt.Errorf("expert imbalance %g is below 1: it is the busiest rank's load over the mean", s.Imbalance)
+	}
+	if _, err := balance.PowerLaw(max(int(s.Model.MaxExperts()), 1), s.Skew); err != nil {
+		return err
 	}
 	for _, d := range []struct {
 		field *int64

@@ -14,16 +14,26 @@ type Load struct {
 	ISL, OSL    int64
 	Concurrency int64
 	Spec        *Speculation // nil = none
+	Slots       int64        // most sequences generating at once on the instance; 0 = the engine's own limit
 	// Stepper prices steps in the engine's place, for example a Speculative or a
 	// TwoBatch around it; nil = the engine itself. It is asked for plain batches.
 	Stepper Stepper
+	// Rounds is how many requests each client sends. All send their first one at once,
+	// and the mean TTFT holds that burst; 0 = DefaultRounds.
+	Rounds int64
 }
 
-// Point is the steady state of a closed loop: means over requests.
+// DefaultRounds is the length of a benchmark run: 10 requests for each client, as in
+// the measured runs that predictions are compared with.
+const DefaultRounds = 10
+
+// Point is a closed loop: means over the requests of a run, rates of its steady state.
 type Point struct {
 	TTFT, TPOT unit.Seconds
-	Queue      unit.Seconds // of TTFT: waiting for room in the cache or in the prompt budget
-	E2E        unit.Seconds // TTFT and all further tokens
+	Burst      unit.Seconds // mean TTFT of the first round
+	Steady     unit.Seconds // mean TTFT of the others
+	Queue      unit.Seconds // of Steady: waiting for room in the cache or in the prompt budget
+	E2E        unit.Seconds // Steady and all further tokens
 	Requests   float64      // per second
 	Output     float64      // generated tokens per second of the instance
 	Decoding   float64      // sequences that generate at once
@@ -87,8 +97,8 @@ type steady struct {
 // reaches what fits, or the cache is full, the rest of the clients wait. The formula
 // has no bursts: see Point.Valid.
 func Steady(e *Engine, l *Load) (Point, error) {
-	if l.Concurrency < 1 {
-		return Point{}, fmt.Errorf("concurrency %d: give at least 1", l.Concurrency)
+	if l.Concurrency < 1 || l.Rounds < 0 {
+		return Point{}, fmt.Errorf("concurrency %d with %d rounds: give at least 1, and 0 or more", l.Concurrency, l.Rounds)
 	}
 	if err := e.CheckRequest(l.ISL, l.OSL); err != nil {
 		return Point{}, err
@@ -161,8 +171,14 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 		p.Requests = c / (answer + first)
 	}
 	p.Queue = unit.Seconds(wait)
-	p.TTFT = unit.Seconds(first+wait) + s.e.profile.Request
-	p.E2E = p.TTFT + unit.Seconds(answer)
+	p.Steady = unit.Seconds(first+wait) + s.e.profile.Request
+	p.Burst = unit.Seconds(s.burst(min(c, held))+wait) + s.e.profile.Request
+	rounds := l.Rounds
+	if rounds == 0 {
+		rounds = DefaultRounds
+	}
+	p.TTFT = p.Steady + (max(p.Burst, p.Steady)-p.Steady)/unit.Seconds(rounds)
+	p.E2E = p.Steady + unit.Seconds(answer)
 	p.Output = p.Requests * float64(l.OSL)
 	p.Room = max(min(used, 1), min(c/held, 1))
 	if p.Room >= 1 && wait > 0 {
@@ -178,9 +194,22 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	return p
 }
 
+// burst is the mean time to the first token when n clients send at once: steps full
+// of prompts follow one another, each ends the wait of those it has read.
+//
+//	mean = step(prompts that fit) x (steps + 1)/2,  steps = chunks of all / what fits
+func (s *steady) burst(n float64) float64 {
+	chunks := n * s.chunks
+	fit := min(chunks, s.capacity)
+	return s.mixed(0, int64(math.Ceil(fit))) * (math.Ceil(chunks/fit) + 1) / 2
+}
+
 // held is how many sequences the instance may hold and what would stop more.
 func (s *steady) held() (float64, Limit) {
 	slots := s.e.setup.MaxSequences * int64(s.e.setup.Plan.DP)
+	if s.l.Slots > 0 {
+		slots = min(slots, s.l.Slots)
+	}
 	cache := s.e.MaxConcurrency(int64(s.context))
 	if cache <= slots {
 		return float64(max(cache, 1)), CacheFull

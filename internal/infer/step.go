@@ -134,17 +134,16 @@ func (e *Engine) slowest(start, end float64) float64 {
 	return worst
 }
 
-// finish turns the sums into a step: kernels at the speed they hold in a step, what
-// the engine adds, and the waits for the wire.
+// finish turns the sums into a step: kernels, what the engine adds, and the waits for
+// the wire. scale is the turn of a pipeline over the sum of its stages.
 func (e *Engine) finish(b *Batch, l *share, s *sums, scale float64) Step {
 	p := e.profile
-	k := scale / p.sustained()
 	extra := s.exchanges * e.extra
 	over := float64(p.overhead(b, e.setup.Plan.DP, len(e.setup.Model.Layers), e.setup.Eager))
 	out := Step{Compute: unit.Seconds(s.compute), HBM: unit.Seconds(s.hbm), NVLink: unit.Seconds(s.nvlink), Network: unit.Seconds(s.network),
 		Wire: unit.Seconds(s.exchanges * e.half)}
 	for i := range s.parts {
-		out.Parts[i] = unit.Seconds(s.parts[i] * k)
+		out.Parts[i] = unit.Seconds(s.parts[i] * scale)
 	}
 	out.Parts[Communication] += unit.Seconds(extra)
 	out.Parts[Overhead] = unit.Seconds(over)
@@ -153,7 +152,7 @@ func (e *Engine) finish(b *Batch, l *share, s *sums, scale float64) Step {
 	}
 	floor := max(s.compute, s.hbm, s.nvlink, s.network, s.exchanges*e.half)
 	out.Floor = min(unit.Seconds(floor), out.Total)
-	out.Upper = max(out.Total, unit.Seconds(s.upper*k+extra+over))
+	out.Upper = max(out.Total, unit.Seconds(s.upper*scale+extra+over))
 	if math.IsInf(float64(out.Total), 1) {
 		out.Floor = out.Total
 	}

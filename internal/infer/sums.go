@@ -1,7 +1,9 @@
 package infer
 
 import (
+	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
 
@@ -42,12 +44,25 @@ func (e *Engine) op(s *sums, op *work.Op) {
 		}
 		return
 	}
-	p := e.machine.Op(op)
+	p := e.kernel(op)
 	s.parts[partOf(op.Part)] += float64(p.Estimate)
 	s.total += float64(p.Estimate)
 	s.upper += float64(p.Upper)
 	s.compute += float64(p.Compute)
 	s.hbm += float64(p.HBM)
+}
+
+// kernel prices one kernel among others: what the profile says is hidden is taken
+// off, down to the floor, and its multiplications run at the clock of lasting load.
+func (e *Engine) kernel(op *work.Op) cost.Price {
+	p := e.machine.Op(op)
+	if !e.setup.Eager { // else launches follow the host's pace
+		p.Estimate = max(p.Floor, p.Estimate-e.profile.Hidden*unit.Seconds(max(op.Count, 1)))
+	}
+	slower := p.Compute * unit.Seconds(1/e.profile.sustained()-1)
+	p.Estimate += slower
+	p.Upper += slower
+	return p
 }
 
 // partOf maps the group of an operation to the part of the step.

@@ -1,6 +1,8 @@
 package work
 
 import (
+	"math"
+
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -110,7 +112,7 @@ func (s *Serving) PromptCore(dst []Op, a *model.Attention, p PromptLoad) []Op {
 		read = float64(heads * (a.QKDim + a.VDim) * bf16)
 	}
 	return append(dst, Op{Name: "prompt core", Part: partAttention, Kind: Attention, Format: unit.BF16,
-		FLOPs:   unit.FLOPs(2 * n * pairs(p, limit(a)) * float64(heads*(a.QKDim+a.VDim))),
+		FLOPs:   unit.FLOPs(2 * n * seen(a, p) * float64(heads*(a.QKDim+a.VDim))),
 		Bytes:   unit.Bytes(n*held*read + float64(rows*heads*(a.QKDim+a.VDim)*bf16)),
 		HeadDim: a.QKDim, SeqQ: p.Tokens, Groups: heads * p.Prompts, Sequences: p.Prompts, KVHeads: s.promptKVHeads(a), SeqKV: held, KV: s.KV, Count: 1})
 }
@@ -133,16 +135,28 @@ func (s *Serving) chunked(dst []Op, a *model.Attention, p PromptLoad) []Op {
 	return op
 }
 
-// limit is the keys one query may see, 0 = all.
+// limit is the keys one query may see of those before it, 0 = all.
 func limit(a *model.Attention) float64 {
 	w := float64(a.Window)
-	if a.Chunk > 0 {
-		w = float64(a.Chunk) / 2
-	}
 	if a.Indexer != nil {
 		w = float64(a.Indexer.TopK)
 	}
 	return w
+}
+
+// seen is the query-key pairs of one prompt chunk in the layer.
+func seen(a *model.Attention, p PromptLoad) float64 {
+	if c := float64(a.Chunk); c > 0 {
+		return chunkPairs(p.Past+float64(p.Tokens), c) - chunkPairs(p.Past, c)
+	}
+	return pairs(p, limit(a))
+}
+
+// chunkPairs is the pairs of a prompt's first n tokens that attend within chunks of c.
+func chunkPairs(n, c float64) float64 {
+	whole := math.Floor(n / c)
+	rest := n - whole*c
+	return (whole*c*c + rest*rest) / 2
 }
 
 // pairs is the query-key pairs of one prompt chunk whose queries see at most w

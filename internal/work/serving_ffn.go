@@ -58,7 +58,11 @@ func (s *Serving) mlp(dst []Op, part string, n, inner int64, gated bool) []Op {
 //     are summed over TP.
 func (s *Serving) routed(dst []Op, f *model.FFN, n int64) []Op {
 	h, tp := s.Model.Hidden, int64(s.Plan.TP)
-	dst = s.plain(dst, "router", partRouter, n, h, f.Experts, 1)
+	gates := f.Experts
+	if f.SharedGate { // one more column beside the router's
+		gates++
+	}
+	dst = s.plain(dst, "router", partRouter, n, h, gates, 1)
 	dst = s.pass(dst, "softmax and top-k", partRouter, float64(n*f.Experts*4))
 	if s.Plan.Exchange() {
 		own := (n + tp - 1) / tp
@@ -84,10 +88,12 @@ func (s *Serving) exchange(dst []Op, f *model.FFN, n int64) []Op {
 }
 
 // ExpertLoad is the routed tokens of one step: All tokens of all replicas; Share,
-// the rows of the busiest rank over the mean (1 = balanced).
+// the rows of the busiest rank over the mean (1 = balanced); Touched, the experts
+// that they touch, copies left out; 0 = as many as even and independent choices do.
 type ExpertLoad struct {
-	All   float64
-	Share float64
+	All     float64
+	Share   float64
+	Touched float64
 }
 
 // Expert is the routed experts of the busiest rank: its share of all choices on
@@ -102,7 +108,11 @@ func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 	slots := f.Experts + int64(s.Plan.Redundant)
 	local := slots / ep
 	rows := e.All * float64(f.TopK) / float64(ep) * max(e.Share, 1)
-	touched := min(Touched(slots, f.TopK, e.All)/float64(ep), float64(local))
+	touched := Touched(slots, f.TopK, e.All)
+	if e.Touched > 0 {
+		touched = e.Touched * float64(slots) / float64(f.Experts)
+	}
+	touched = min(touched/float64(ep), float64(local))
 	inner, width := f.ExpertInner/etp, f.ExpertInner/etp
 	if f.Gated {
 		width *= 2

@@ -1,0 +1,64 @@
+package infer
+
+import (
+	"math"
+	"sync"
+
+	"github.com/ridgeline/ridgeline/internal/balance"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// touching is the expected number of experts that n tokens touch when popularity
+// falls with rank as a power law: sum over experts of 1 - (1 - min(1, k p))^n. It is
+// tabulated at quarter octaves of n, once for all engines.
+type touching [4*24 + 1]float64
+
+type touchingKey struct {
+	experts, topk int64
+	skew          float64
+}
+
+var touchings sync.Map // touchingKey to *touching
+
+// touchingOf makes or finds the table; skew was checked.
+func touchingOf(f *model.FFN, skew float64) *touching {
+	key := touchingKey{f.Experts, f.TopK, skew}
+	if t, ok := touchings.Load(key); ok {
+		return t.(*touching)
+	}
+	t := &touching{}
+	popular, err := balance.PowerLaw(int(f.Experts), skew)
+	if err != nil { // the setup's check rules it out: price even loads
+		return nil
+	}
+	for i := range t {
+		n := math.Exp2(float64(i) / 4)
+		for _, p := range popular {
+			t[i] += 1 - math.Pow(1-min(1, p*float64(f.TopK)), n)
+		}
+	}
+	touchings.Store(key, t)
+	return t
+}
+
+// at is the experts that n tokens touch.
+func (t *touching) at(n float64) float64 {
+	x := 4 * math.Log2(max(n, 1))
+	i := int(x)
+	if i >= len(t)-1 {
+		return t[len(t)-1]
+	}
+	return t[i] + (x-float64(i))*(t[i+1]-t[i])
+}
+
+// experts is the load of n routed tokens of the layer.
+func (e *Engine) experts(f *model.FFN, n float64) work.ExpertLoad {
+	l := work.ExpertLoad{All: n, Share: e.imbalance(n)}
+	if e.setup.Skew > 0 && f.MoE() {
+		if t := touchingOf(f, e.setup.Skew); t != nil {
+			l.Touched = t.at(n)
+		}
+	}
+	return l
+}
