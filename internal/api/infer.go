@@ -30,7 +30,8 @@ type InferRequest struct {
 	SLO         deploy.SLO
 	Engine      string // "" = the default profile
 	Measured    []infer.Measured
-	Chunk       int64   // most tokens of an engine step, 0 = the engine's
+	Chunk       int64   // most tokens of an engine step, 0 = the engine's, and others in a search
+	Slots       int64   // most sequences generating on one instance, 0 = as the objective allows
 	MemoryLimit float64 // usable share of device memory, 0 = the default
 	Progress    func(done, all int)
 }
@@ -46,7 +47,7 @@ type InferAnswer struct {
 	Flips    []Flip
 	FlipsTo  int64 // no larger batch was looked at
 	Drafting []Drafting
-	Latency  []infer.LatencyPoint
+	Latency  []LatencyPoint
 	Warnings []string
 	Elapsed  time.Duration
 }
@@ -124,13 +125,15 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("a question about serving needs a cluster and a concurrency")
 	case r.Chunk < 0:
 		return nil, fmt.Errorf("--batch-tokens %d: give at least 1 token per step", r.Chunk)
+	case r.Slots < 0 || r.Slots > deploy.MaxConcurrency:
+		return nil, fmt.Errorf("--max-sequences %d: give 1 to %d", r.Slots, deploy.MaxConcurrency)
 	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
 		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:
 		return nil, fmt.Errorf("--calibrate: a measured point belongs to one cluster, format and speculation: give one of each")
 	}
 	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
-		Engine: r.Engine, Chunk: r.Chunk, MemoryLimit: r.MemoryLimit, Measured: r.Measured}, nil
+		Engine: r.Engine, Chunk: r.Chunk, Slots: int(r.Slots), MemoryLimit: r.MemoryLimit, Measured: r.Measured}, nil
 }
 
 // variants is the product of the request's lists.

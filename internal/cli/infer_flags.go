@@ -19,7 +19,7 @@ import (
 type inferFlags struct {
 	model, configs, plan, engine string
 	clusters                     []string
-	isl, osl, chunk              int64
+	isl, osl, chunk, slots       int64
 	concurrency                  []int
 	weights, experts, kv         []unit.Format
 	spec                         []*infer.Speculation
@@ -56,8 +56,9 @@ func (f *inferFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.engine, "engine", "", "`ENGINE` whose overheads are taken: "+strings.Join(engines, ", "))
 	fs.Var(&quantity[[]infer.Measured]{&f.measured, infer.ParseMeasured, "LIST", ""}, "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
 	fs.Var(&quantity[[]float64]{&f.price, listOf(unit.ParseMoney), "LIST", ""}, "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
-	countFlag(cmd, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's)")
-	fs.Var(&quantity[float64]{&f.limit, unit.ParseFraction, "share", "0.94"}, "memory-limit", "usable share of device memory")
+	countFlag(cmd, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
+	countFlag(cmd, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows)")
+	fs.Var(&quantity[float64]{&f.limit, unit.ParseFraction, "share", "0.9"}, "memory-limit", "share of device memory that the engine may take")
 	for name, complete := range map[string]cobra.CompletionFunc{"model": completeModel, "cluster": completeCluster, "engine": completeWords(engines)} {
 		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
 			panic(err) // a flag name mistyped above
@@ -81,7 +82,7 @@ func (f *inferFlags) request(cmd *cobra.Command) (*api.InferRequest, error) {
 		return nil, err
 	}
 	r := &api.InferRequest{ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
-		Measured: f.measured, Chunk: f.chunk, MemoryLimit: f.limit, Speculation: f.spec, Weights: f.weights, Experts: f.experts}
+		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Weights: f.weights, Experts: f.experts}
 	if r.Concurrency == nil {
 		r.Concurrency, _ = parseConcurrencies(defaultConcurrency)
 	}

@@ -15,6 +15,7 @@ type Instance struct {
 	Engine  *infer.Engine
 	Stepper infer.Stepper // Engine, or around it the drafter and the calibration
 	spec    *infer.Speculation
+	solved  map[load]infer.Point
 }
 
 // setup is the engine of layout x for v.
@@ -56,7 +57,7 @@ func (q *Question) Build(v *Variant, x plan.Serving) (*Instance, error) {
 	if err != nil {
 		return &Instance{Engine: e}, err
 	}
-	in := &Instance{Engine: e, Stepper: e, spec: v.Speculation}
+	in := &Instance{Engine: e, Stepper: e, spec: v.Speculation, solved: map[load]infer.Point{}}
 	if !v.speculates() {
 		return in, nil
 	}

@@ -25,19 +25,28 @@ func (l *Layout) String() string {
 	return l.Serving.String()
 }
 
-// simplicity orders layouts that perform alike: fewer GPUs first, then fewer
-// kinds of parallelism, then smaller degrees that cross more links.
-func (l *Layout) simplicity() int {
+// simplicity orders points that perform alike: fewer GPUs first, then one role,
+// fewer kinds of parallelism, and no limits of their own.
+func (p *Point) simplicity() int {
 	kinds := func(s *plan.Serving) (n int) {
 		for _, d := range []int{s.TP, s.PP, s.DP, s.EP, s.DCP} {
 			if d > 1 {
-				n++
+				n += 2
 			}
 		}
 		return n
 	}
+	l := &p.Layout
+	n := 1000 * l.GPUs()
 	if l.Split != nil {
-		return 1000*l.GPUs() + 100 + kinds(&l.Split.Prefill) + kinds(&l.Split.Decode)
+		return n + 100 + kinds(&l.Split.Prefill) + kinds(&l.Split.Decode)
 	}
-	return 1000*l.GPUs() + kinds(&l.Serving)
+	n += kinds(&l.Serving)
+	if p.Chunk > 0 {
+		n++
+	}
+	if p.Slots > 0 {
+		n++
+	}
+	return n
 }

@@ -2,24 +2,29 @@ package deploy
 
 import (
 	"cmp"
+	"math"
 	"slices"
 )
 
 // Front is the Pareto front of points: those than which none other gives its
-// user more tokens per second and also its GPU, from the fastest for the user
-// to the most output per GPU. Points that do not fit are left out; of equals
-// the first stays.
+// user more tokens per second and also its GPU, from the fastest for the user to
+// the most output per GPU. Points that do not fit are left out. Of points alike,
+// within a tenth of a per cent, the simplest stays.
 func Front(points []*Point) []*Point {
 	list := slices.DeleteFunc(slices.Clone(points), func(p *Point) bool { return !p.Fits })
 	slices.SortStableFunc(list, func(a, b *Point) int {
-		return cmp.Or(cmp.Compare(b.PerUser(), a.PerUser()), cmp.Compare(b.PerGPU(), a.PerGPU()))
+		return cmp.Or(cmp.Compare(grid(b.PerUser()), grid(a.PerUser())), cmp.Compare(grid(b.PerGPU()), grid(a.PerGPU())),
+			cmp.Compare(a.simplicity(), b.simplicity()))
 	})
 	var front []*Point
-	best := 0.0
+	best := math.Inf(-1)
 	for _, p := range list {
-		if p.PerGPU() > best {
-			front, best = append(front, p), p.PerGPU()
+		if g := grid(p.PerGPU()); g > best {
+			front, best = append(front, p), g
 		}
 	}
 	return front
 }
+
+// grid is v in steps of alike.
+func grid(v float64) float64 { return math.Floor(math.Log(v) / math.Log1p(alike)) }

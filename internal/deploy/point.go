@@ -1,6 +1,8 @@
 package deploy
 
 import (
+	"fmt"
+
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -17,6 +19,8 @@ type Point struct {
 	Need        unit.Bytes   // of that GPU: everything, and the cache of one request
 	Tokens      int64        // that the caches of the service hold
 	Most        int64        // requests that they hold at once
+	Chunk       int64        // most tokens of a step; 0 = the engine's default
+	Slots       int          // most sequences generating on one instance; 0 = as many as come
 	Batch       int          // sequences that generate together on one instance
 	Decode      infer.Step   // of such a step
 	Steady      infer.Point  // of one instance; layouts with one role
@@ -49,4 +53,16 @@ func (p *Point) Cost() (usd float64, ok bool) {
 		return 0, false
 	}
 	return p.Price * float64(p.Layout.GPUs()) / 3600 / p.Output * 1e6, true
+}
+
+// String is the layout and the limits as the flags of the command line read them.
+func (p *Point) String() string {
+	s := p.Layout.String()
+	if p.Chunk > 0 {
+		s += fmt.Sprintf(" --batch-tokens %d", p.Chunk)
+	}
+	if p.Slots > 0 {
+		s += fmt.Sprintf(" --max-sequences %d", p.Slots)
+	}
+	return s
 }

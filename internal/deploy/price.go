@@ -1,17 +1,23 @@
 package deploy
 
 import (
+	"sort"
+
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/infer"
-	"github.com/ridgeline/ridgeline/internal/mem"
 	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
 // price is the candidate at every concurrency of the question and every number of
-// replicas that is open, or one point that does not fit.
+// replicas that is open, or one point for each concurrency that does not fit.
 func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*Point, error) {
 	if c.split != nil {
 		return c.priceSplit(q, v, cal)
+	}
+	if c.chunk > 0 {
+		of := *q
+		of.Chunk = c.chunk
+		q = &of
 	}
 	in, err := q.Build(v, c.instance)
 	if err != nil {
@@ -23,11 +29,19 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 		for _, r := range replicas(c.fixed, &c.instance, int(v.Cluster.GPUs), n) {
 			x := c.instance
 			x.Replicas = r
-			p, err := in.point(q, v, x, n)
+			p, err := in.point(q, v, x, n, q.Slots)
 			if err != nil {
 				return nil, err
 			}
 			points = append(points, p)
+			if q.Slots > 0 {
+				continue
+			}
+			if p, err = in.limited(q, v, p); err != nil {
+				return nil, err
+			} else if p != nil {
+				points = append(points, p)
+			}
 		}
 	}
 	return points, nil
@@ -35,6 +49,7 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 
 func (in *Instance) correct(cal *infer.Calibration) {
 	if cal != nil {
+		clear(in.solved)
 		in.Stepper = &corrected{in.Stepper, cal, in.spec.Tokens()}
 	}
 }
@@ -58,10 +73,11 @@ func misfits(q *Question, v *Variant, l Layout, in *Instance, err error) ([]*Poi
 	return points, nil
 }
 
-// point is the steady state of x's replicas, which share n requests evenly.
-func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n int) (*Point, error) {
+// point is the steady state of x's replicas, which share n requests evenly and
+// generate for at most slots of them at once each; 0 = the engine's own limit.
+func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int) (*Point, error) {
 	each := int64((n + x.Replicas - 1) / x.Replicas)
-	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Concurrency: each, Spec: in.spec, Stepper: in.Stepper})
+	s, err := in.steady(q, each, int64(slots))
 	if err != nil {
 		return nil, err
 	}
@@ -69,7 +85,7 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n int) (*Poin
 	m := in.Engine.Memory()
 	share := float64(n) / (float64(each) * float64(x.Replicas)) // below 1 where n does not divide
 	p := &Point{Layout: Layout{Serving: x}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.Output * float64(x.Replicas) * share,
-		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: in.Engine.KVTokens() * int64(x.Replicas),
+		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: in.Engine.KVTokens() * int64(x.Replicas), Chunk: q.Chunk, Slots: slots,
 		Most: in.Engine.MaxConcurrency(length) * int64(x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
 		Price: v.Cluster.PricePerGPUHour, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
 	p.Queued = s.Limit != infer.NoLimit
@@ -78,6 +94,50 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n int) (*Poin
 		p.Wire = float64(s.Step.Wire) / in.spec.Tokens() / float64(s.TPOT)
 	}
 	return p, nil
+}
+
+// load is a closed loop on one instance.
+type load struct{ clients, slots int64 }
+
+// steady solves a closed loop once: replicas share what they are given, so few
+// loads come back for many numbers of requests in flight.
+func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, error) {
+	key := load{clients, slots}
+	if s, ok := in.solved[key]; ok {
+		return s, nil
+	}
+	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots})
+	if err == nil {
+		in.solved[key] = s
+	}
+	return s, err
+}
+
+// limited is the point with the largest batch limit that keeps the promised time
+// per token, where p, without a limit, does not: requests then wait for their
+// first token instead. Nil where p needs no limit or none helps.
+func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
+	most := int(p.Steady.Running)
+	if q.SLO.TPOT <= 0 || p.TPOT <= q.SLO.TPOT || most < 2 {
+		return nil, nil
+	}
+	var err error
+	try := func(slots int) *Point {
+		var x *Point
+		if x, err = in.point(q, v, p.Layout.Serving, p.Concurrency, slots); err != nil {
+			return p
+		}
+		return x
+	}
+	slots := sort.Search(most-1, func(i int) bool { return try(i+1).TPOT > q.SLO.TPOT })
+	if slots == 0 || err != nil {
+		return nil, err
+	}
+	x := try(slots)
+	if err != nil || !q.SLO.Meets(x) {
+		return nil, err
+	}
+	return x, nil
 }
 
 // binds names what binds a point: the queue first, then prompts, then the resource
@@ -93,6 +153,3 @@ func (p *Point) binds() string {
 	}
 	return p.Decode.Bound().String()
 }
-
-// Cache is what the KV cache of one GPU takes.
-func (p *Point) Cache() int64 { return int64(p.Memory.Parts[mem.Cache]) }

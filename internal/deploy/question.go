@@ -17,6 +17,7 @@ type Question struct {
 	Plan        *plan.ServingText // keys that the user gave
 	Engine      string            // whose overheads; "" = the default profile
 	Chunk       int64             // most tokens of a step; 0 = the engine's
+	Slots       int               // most sequences generating on one instance; 0 = as many as the objective allows
 	MemoryLimit float64           // usable share of device memory; 0 = the default
 	Measured    []infer.Measured  // at the first concurrency: what the answer is corrected by
 }

@@ -29,7 +29,7 @@ func cheaper(a, b *Point) bool {
 	case y > x*(1+alike):
 		return false
 	}
-	return a.Layout.simplicity() < b.Layout.simplicity()
+	return a.simplicity() < b.simplicity()
 }
 
 // pick is the best of points under s; nil of none.

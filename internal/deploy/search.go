@@ -77,9 +77,20 @@ func (o *Outcome) candidates(ctx context.Context, q *Question, v *Variant) ([]ca
 	if !open(fixed) || len(q.Measured) > 0 {
 		return list, nil
 	}
+	if q.Chunk == 0 {
+		for _, x := range s.Instances {
+			for _, chunk := range chunks {
+				list = append(list, candidate{instance: x, fixed: fixed, chunk: chunk})
+			}
+		}
+	}
 	more, err := pairs(ctx, q, v, s.Instances)
 	return append(list, more...), err
 }
+
+// chunks are the limits of tokens per step that a search tries beside the engine's
+// own: small ones keep steps short beside long prompts, large ones read them faster.
+var chunks = []int64{2048, 16384}
 
 // open tells whether the user named no key of a layout.
 func open(fixed *plan.FixedServing) bool {
@@ -96,6 +107,7 @@ type candidate struct {
 	instance plan.Serving
 	fixed    *plan.FixedServing
 	split    *plan.Disaggregated
+	chunk    int64 // most tokens of a step; 0 = the question's
 }
 
 // price prices every candidate at every concurrency, on all cores. The order of

@@ -60,6 +60,8 @@ type PointDoc struct {
 	Bound       string           `json:"bound"`
 	Tokens      int64            `json:"kv_capacity_tokens"`
 	Most        int64            `json:"max_concurrency"`
+	Chunk       int64            `json:"batch_tokens"`
+	Slots       int              `json:"max_sequences"`
 	Batch       int              `json:"decode_batch"`
 	Decode      *StepDoc         `json:"decode_step,omitempty"`
 	WireShare   float64          `json:"wire_share"`
@@ -158,7 +160,7 @@ func (d *InferDoc) explain(a *api.InferAnswer) {
 		d.Speculation = append(d.Speculation, x)
 	}
 	for _, l := range a.Latency {
-		d.Latency = append(d.Latency, LatencyDoc{float64(l.RTT), float64(l.TPOT), l.Share})
+		d.Latency = append(d.Latency, LatencyDoc{float64(l.RTT), float64(l.Point.TPOT), l.Point.Wire})
 	}
 }
 
@@ -166,7 +168,7 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d := PointDoc{Plan: servingKeys(&p.Layout), Cluster: v.Cluster.Name, Weights: v.Weights.String(), Experts: v.Experts.String(), KV: v.KV.String(),
 		Spec: v.Speculation.String(), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV),
 		MemoryBytes: int64(p.Need), MemoryLimit: int64(p.Memory.Budget), Memory: map[string]int64{}, Fits: p.Fits, MeetsSLO: a.Request.SLO.Meets(p),
-		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Batch: p.Batch, WireShare: p.Wire, Warnings: orEmpty(p.Warnings)}
+		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Chunk: p.Chunk, Slots: p.Slots, Batch: p.Batch, WireShare: p.Wire, Warnings: orEmpty(p.Warnings)}
 	if v.RTT != nil {
 		rtt := float64(*v.RTT)
 		d.RTT = &rtt

@@ -35,7 +35,7 @@ func inferLoads(p *Page, a *api.InferAnswer) {
 // repeated.
 func oneLayout(points []*deploy.Point) bool {
 	for _, x := range points {
-		if x.Layout.String() != points[0].Layout.String() {
+		if x.String() != points[0].String() {
 			return false
 		}
 	}
@@ -65,7 +65,7 @@ func (p *Page) loadTable(a *api.InferAnswer, points []*deploy.Point, hidden bool
 		}
 		row = append(row, boundCell(x))
 		if !hidden {
-			row = append(row, strconv.Itoa(x.Layout.GPUs()), x.Layout.String())
+			row = append(row, strconv.Itoa(x.Layout.GPUs()), x.String())
 		}
 		rows = append(rows, row)
 	}
@@ -122,7 +122,7 @@ func inferVariants(p *Page, a *api.InferAnswer) {
 	for _, o := range a.Outcomes {
 		b := o.Best
 		t := times(b)
-		rows = append(rows, []string{variantName(a, o.Variant, true), inFlight(a, b), t[0], t[1], t[2], t[4], perMillion(b), boundCell(b), b.Layout.String()})
+		rows = append(rows, []string{variantName(a, o.Variant, true), inFlight(a, b), t[0], t[1], t[2], t[4], perMillion(b), boundCell(b), b.String()})
 	}
 	columns, rows = withoutEmpty(columns, rows)
 	p.planTable(columns, rows)
@@ -149,7 +149,7 @@ func inferFront(p *Page, a *api.InferAnswer) {
 	for _, i := range thinned(len(a.Front), mostFront) {
 		x := a.Front[i]
 		rows = append(rows, []string{rate(x.PerUser()), rate(x.PerGPU()), Grouped(int64(x.Concurrency)), strconv.Itoa(x.Layout.GPUs()),
-			perMillion(x.Point), variantName(a, x.Variant, true), x.Layout.String()})
+			perMillion(x.Point), variantName(a, x.Variant, true), x.String()})
 	}
 	columns, rows = withoutEmpty(columns, rows)
 	p.planTable(columns, rows)

@@ -135,11 +135,11 @@ func inferLatency(p *Page, a *api.InferAnswer) {
 	p.section("Network latency: the best layout against the round trip between nodes")
 	var rows [][]string
 	for _, x := range a.Latency {
-		rows = append(rows, []string{unit.FormatSeconds(x.RTT), unit.FormatSeconds(x.TPOT), rate(x.TokensPerSecond), fmt.Sprintf("%+.0f %%", 100*x.Change),
-			unit.FormatPercent(x.Share)})
+		rows = append(rows, []string{unit.FormatSeconds(x.RTT), unit.FormatSeconds(x.Point.TPOT), rate(x.Point.PerUser()), fmt.Sprintf("%+.0f %%", 100*x.Change),
+			unit.FormatPercent(x.Point.Wire)})
 	}
 	p.Table([]Column{Right("round trip"), Right("TPOT"), Right("tok/s/user"), Right("change"), Right("on the wire")}, rows)
-	text := fmt.Sprintf("A token waits for half a round trip %.0f times.", a.Latency[len(a.Latency)-1].Exchanges())
+	text := fmt.Sprintf("A token waits for half a round trip %.0f times.", a.Latency[len(a.Latency)-1].Exchanges)
 	if c := a.Best.Calibration; c != nil {
 		text += fmt.Sprintf(" Calibrated on %s: %s per token added to what the model gives, each wait taken %.2f times.",
 			Plural(int64(len(c.Points)), "measured point"), unit.FormatSeconds(c.Extra), c.Slope)

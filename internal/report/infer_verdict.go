@@ -28,7 +28,7 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 	if name := variantName(a, a.Best.Variant, true); name != "" {
 		p.indented(2, name+":")
 	}
-	p.planLine(2, b.Layout.String())
+	p.planLine(2, b.String())
 	if !b.Fits {
 		return
 	}
