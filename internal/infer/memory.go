@@ -37,48 +37,6 @@ func (e *MemoryError) Error() string {
 
 func gib(b unit.Bytes) float64 { return float64(b) / (1 << 30) }
 
-// cacheLoad is the cache that one sequence takes on a rank of one stage.
-type cacheLoad struct {
-	perToken float64
-	fixed    unit.Bytes       // states
-	windowed []windowedLayers // layers that keep their last tokens only
-}
-
-type windowedLayers struct {
-	window   int64
-	perToken float64
-}
-
-// bytes is what a sequence of n tokens takes.
-func (c *cacheLoad) bytes(n int64) float64 {
-	b := float64(n)*c.perToken + float64(c.fixed)
-	for _, w := range c.windowed {
-		b += float64(min(n, w.window)) * w.perToken
-	}
-	return b
-}
-
-// cache adds up the layers of a stage. Engines free a windowed layer's blocks once
-// they leave the window, and a chunked layer's with the chunk.
-func (e *Engine) cache(s *stage) cacheLoad {
-	var c cacheLoad
-	dcp := float64(e.setup.Plan.DCP)
-	for k, n := range s.count {
-		a := &e.kinds[k].layer.Attention
-		each := float64(n) * e.ops.CacheBytes(a) / dcp
-		c.fixed += unit.Bytes(n) * e.ops.StateBytes(a)
-		switch {
-		case a.Window > 0:
-			c.windowed = append(c.windowed, windowedLayers{a.Window, each})
-		case a.Chunk > 0:
-			c.windowed = append(c.windowed, windowedLayers{a.Chunk, each})
-		default:
-			c.perToken += each
-		}
-	}
-	return c
-}
-
 // measure fills the memory table of the stage with the least room for sequences of
 // the usual context, and errs where one of them has no room for any.
 func (e *Engine) measure() error {
@@ -187,54 +145,3 @@ func (e *Engine) draft() unit.Bytes {
 
 // Memory is the table of the fullest GPU.
 func (e *Engine) Memory() Memory { return e.memory }
-
-// KVTokens is how many tokens the caches of an instance hold together, all
-// replicas, in sequences of the usual context (Setup.Context): layers with windows
-// or states keep a fixed part per sequence, so shorter ones hold fewer tokens.
-func (e *Engine) KVTokens() int64 {
-	per := e.load.bytes(e.setup.Context) / float64(e.setup.Context)
-	if per <= 0 {
-		return math.MaxInt64 / 2
-	}
-	return int64(float64(e.memory.Parts[mem.Cache])/per) * int64(e.setup.Plan.DP)
-}
-
-// MaxConcurrency is how many sequences of n tokens an instance holds at once.
-func (e *Engine) MaxConcurrency(n int64) int64 {
-	per := e.load.bytes(n)
-	if per <= 0 {
-		return math.MaxInt64 / 2
-	}
-	return int64(float64(e.memory.Parts[mem.Cache])/per) * int64(e.setup.Plan.DP)
-}
-
-// CheckRequest refuses requests of isl prompt and osl generated tokens that the
-// model or the cache cannot hold, the latter with a *MemoryError.
-func (e *Engine) CheckRequest(isl, osl int64) error {
-	m := e.setup.Model
-	n := isl + osl
-	switch {
-	case isl < 1 || osl < 1:
-		return fmt.Errorf("a request of %d prompt and %d generated tokens: give at least 1 of each", isl, osl)
-	case m.MaxContext > 0 && n > m.MaxContext:
-		return fmt.Errorf("a request of %d + %d tokens exceeds the %d of %s: shorten isl or osl", isl, osl, m.MaxContext, m.Name)
-	case e.MaxConcurrency(n) < 1:
-		return &MemoryError{What: fmt.Sprintf("the cache of one request of %d tokens", n), Need: unit.Bytes(e.load.bytes(n)),
-			Have: e.memory.Parts[mem.Cache], Mend: "use more GPUs, fewer bits in the cache or shorter requests"}
-	}
-	return nil
-}
-
-// KVBytesPerToken is what one token takes in the caches of all ranks of one
-// replica together, copies included; PerToken of Memory is one GPU's part.
-func (e *Engine) KVBytesPerToken() float64 {
-	total := 0.0
-	for i := range e.stages {
-		c := e.cache(&e.stages[i])
-		total += c.perToken
-		for _, w := range c.windowed {
-			total += w.perToken
-		}
-	}
-	return total * float64(e.setup.Plan.TP)
-}

@@ -9,7 +9,6 @@ import (
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
-	"github.com/ridgeline/ridgeline/internal/work"
 )
 
 // Setup is everything an engine instance is made of. Model, Cluster, Plan and the
@@ -60,65 +59,6 @@ func CheckpointFormats(m *model.Model) (weights, experts, kv unit.Format) {
 	return weights, experts, unit.BF16
 }
 
-// Engine is one instance, ready to price steps. It serves one goroutine.
-type Engine struct {
-	setup   Setup
-	machine *cost.Machine
-	profile *Profile
-	ops     work.Serving
-	kinds   []kind
-	stages  []stage
-	head    *curve
-	embed   *curve
-	hops    []hop
-	half    float64 // seconds that an exchange between nodes waits: half a round trip
-	extra   float64 // half less what the machine's prices hold of it; may be negative
-	scratch []work.Op
-	notes   []string
-	memory  Memory
-	load    cacheLoad // of the stage in memory
-}
-
-// kind is a group of equal layers with its tabulated costs. Curves of two modes
-// differ where steps without prompts use other exchange kernels.
-type kind struct {
-	layer   *model.Layer
-	count   int64
-	shared  [2]*curve // by tokens of a replica: everything but core and experts
-	experts *curve    // by tokens of all replicas
-	absorb  *curve    // by generated tokens of a replica
-	expand  *curve    // by prompt tokens of a replica
-	last    float64   // seconds of one layer in the last step
-}
-
-// stage is how many layers of each kind a pipeline stage holds.
-type stage struct{ count []int64 }
-
-// New checks the setup and prepares its prices. An impossible layout is an error of
-// one line. A model that does not fit is a *MemoryError beside an engine that
-// prices its steps all the same, for whoever asks how far off it is.
-func New(s *Setup) (*Engine, error) {
-	e := &Engine{setup: *s}
-	if err := e.defaults(); err != nil {
-		return nil, err
-	}
-	if err := e.setup.Plan.Check(s.Model, s.Cluster.GPUs); err != nil {
-		return nil, err
-	}
-	if err := e.price(); err != nil {
-		return nil, err
-	}
-	e.ops = work.Serving{Model: s.Model, Plan: &e.setup.Plan, Weights: s.Weights, Experts: s.Experts, KV: s.KV,
-		Product: e.product(s.Weights, "weights"), ExpertProduct: e.product(s.Experts, "experts"), Dispatch: unit.BF16}
-	if e.ops.ExpertProduct.Bits() <= 8 {
-		e.ops.Dispatch = unit.FP8Block
-	}
-	e.layers()
-	e.tabulate()
-	e.crossings()
-	return e, e.measure()
-}
-
 // defaults fills absent settings and refuses impossible ones.
 func (e *Engine) defaults() error {
 	s := &e.setup
@@ -163,57 +103,3 @@ func (e *Engine) defaults() error {
 	}
 	return nil
 }
-
-// price takes the machine or builds it.
-func (e *Engine) price() error {
-	s := &e.setup
-	e.machine = s.Machine
-	if e.machine == nil {
-		m, err := cost.New(s.Cluster, cost.Options{UsePeak: s.Peak, Engine: e.profile.Engine, Eager: s.Eager})
-		if err != nil {
-			return err
-		}
-		e.machine = m
-	}
-	own := float64(e.machine.FabricLatency())
-	e.half = own
-	if s.RTT != nil {
-		e.half = float64(*s.RTT) / 2
-	}
-	e.extra = e.half - own
-	return nil
-}
-
-// product is the format that weights stored in f are multiplied in: f where the
-// device multiplies it, 16 bit otherwise, which reads the few bytes and widens
-// them. 4-bit integers are always widened (GPTQ and AWQ kernels).
-func (e *Engine) product(f unit.Format, what string) unit.Format {
-	if f != unit.INT4 && e.machine.Supports(f) == nil {
-		return f
-	}
-	if what == "experts" && !e.setup.Model.MoE() {
-		return unit.BF16
-	}
-	wide := unit.BF16
-	if e.machine.Supports(wide) != nil {
-		wide = unit.FP16
-	}
-	e.note("%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide)
-	return wide
-}
-
-func (e *Engine) note(format string, args ...any) {
-	e.notes = append(e.notes, fmt.Sprintf(format, args...))
-}
-
-// Warnings are what a reader must know about the answer, one line each.
-func (e *Engine) Warnings() []string { return e.notes }
-
-// Assumptions are figures that nobody measured and what stood in for them.
-func (e *Engine) Assumptions() []string { return e.machine.Assumptions() }
-
-// Setup is the engine's setup with its defaults filled in.
-func (e *Engine) Setup() *Setup { return &e.setup }
-
-// Machine is what prices the engine's operations.
-func (e *Engine) Machine() *cost.Machine { return e.machine }

@@ -43,6 +43,8 @@ type Point struct {
 	// tokens per step; at 1 requests queue.
 	Room  float64
 	Limit Limit
+	// Knee is how many clients the instance takes before requests queue.
+	Knee  float64
 	Step  Step // a decode step without prompts
 	Bound cost.Resource
 }
@@ -144,7 +146,17 @@ func (s *steady) solve() Point {
 		n = next
 	}
 	step, first = s.step(n), s.first(n)
-	return s.point(n, step, first, held, limit)
+	p := s.point(n, step, first, held, limit)
+	p.Knee = min(held, s.clients(most))
+	return p
+}
+
+// clients is how many clients n generating sequences belong to.
+func (s *steady) clients(n float64) float64 {
+	if math.IsInf(n, 1) {
+		return n
+	}
+	return n * (1 + s.first(n)/(s.steps*s.step(n)))
 }
 
 // point turns the solution into the figures users ask for.
@@ -192,108 +204,4 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	}
 	p.Bound = p.Step.Bound()
 	return p
-}
-
-// burst is the mean time to the first token when n clients send at once: steps full
-// of prompts follow one another, each ends the wait of those it has read.
-//
-//	mean = step(prompts that fit) x (steps + 1)/2,  steps = chunks of all / what fits
-func (s *steady) burst(n float64) float64 {
-	chunks := n * s.chunks
-	fit := min(chunks, s.capacity)
-	return s.mixed(0, int64(math.Ceil(fit))) * (math.Ceil(chunks/fit) + 1) / 2
-}
-
-// held is how many sequences the instance may hold and what would stop more.
-func (s *steady) held() (float64, Limit) {
-	slots := s.e.setup.MaxSequences * int64(s.e.setup.Plan.DP)
-	if s.l.Slots > 0 {
-		slots = min(slots, s.l.Slots)
-	}
-	cache := s.e.MaxConcurrency(int64(s.context))
-	if cache <= slots {
-		return float64(max(cache, 1)), CacheFull
-	}
-	return float64(slots), SlotsFull
-}
-
-// budget deals the step's token budget: what generating sequences leave of it is
-// read from prompts, in equal chunks.
-func (s *steady) budget(clients float64) {
-	setup := s.e.Setup()
-	dp := float64(setup.Plan.DP)
-	drafts := 0.0
-	if s.l.Spec != nil {
-		drafts = float64(s.l.Spec.Drafts)
-	}
-	left := float64(setup.MaxBatchTokens)
-	if !s.e.profile.Separate {
-		left -= math.Ceil(clients/dp) * (1 + drafts)
-	}
-	left = max(left, float64(setup.MaxBatchTokens)/16) // schedulers keep prompts from starving
-	s.chunks = math.Ceil(float64(s.l.ISL) / left)
-	s.chunk = int64(math.Ceil(float64(s.l.ISL) / s.chunks))
-	s.capacity = math.Floor(left/float64(s.chunk)) * dp
-}
-
-// seen is how many sequences generate in the steps that one of them sees.
-func (s *steady) seen(n float64) float64 { return 1 + n*s.others }
-
-// decode is a step of n sequences and no prompt.
-func (s *steady) decode(n float64) Step {
-	k := int64(math.Round(n))
-	s.batch = Batch{Decode: int(k), DecodeContext: int64(float64(k) * s.context)}
-	return s.st.Step(&s.batch)
-}
-
-// mixed is the time of a step with n generating sequences and k mean prompt chunks.
-func (s *steady) mixed(n float64, k int64) float64 {
-	d := s.decode(n)
-	if k == 0 {
-		return float64(d.Total)
-	}
-	each := float64(s.chunk) * float64(s.l.ISL) / 2 // mean over the prompt's chunks: half of it is cached
-	b := Batch{Prefill: k * s.chunk, Prompts: int(k), PrefillPairs: float64(k) * each}
-	if !s.e.profile.Separate {
-		b.Decode, b.DecodeContext = s.batch.Decode, s.batch.DecodeContext
-	}
-	s.batch = b
-	t := s.st.Step(&s.batch).Total
-	if s.e.profile.Separate {
-		t += d.Total
-	}
-	return float64(t)
-}
-
-// loaded is the mean step with q chunks in it, between whole numbers of them.
-func (s *steady) loaded(n, q float64) float64 {
-	low := math.Floor(q)
-	a := s.mixed(n, int64(low))
-	if q == low {
-		return a
-	}
-	return a + (q-low)*(s.mixed(n, int64(low)+1)-a)
-}
-
-// step is the mean time between tokens of a sequence.
-func (s *steady) step(n float64) float64 {
-	if s.steps <= 0 {
-		return 0
-	}
-	return s.loaded(s.seen(n), n*s.others/s.steps*s.chunks)
-}
-
-// first is the time from a request's start to its first token without a queue: half
-// of the step that runs, then its own chunks beside those of others.
-func (s *steady) first(n float64) float64 {
-	q, seen := 0.0, n*s.others
-	if s.steps > 0 {
-		q = seen / s.steps * s.chunks
-	}
-	q = min(q+1, max(s.capacity, 1))
-	t := s.chunks * s.loaded(seen, q)
-	if seen > 0 {
-		t += s.step(n) / 2
-	}
-	return t
 }

@@ -68,6 +68,9 @@ func TestMoreClients(t *testing.T) {
 			if p.Limit != infer.NoLimit && p.Valid() {
 				t.Errorf("%s: %d clients ran out of %s and the means still speak for single requests", row.model, c, p.Limit)
 			}
+			if queues := p.Limit != infer.NoLimit; queues != (float64(c) > p.Knee*1.02) && math.Abs(float64(c)/p.Knee-1) > 0.05 {
+				t.Errorf("%s: %d clients, limit %s, the knee lies at %g", row.model, c, p.Limit, p.Knee)
+			}
 			last = p
 		}
 		if last.Limit == infer.NoLimit || last.Queue <= 0 {

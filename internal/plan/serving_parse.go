@@ -75,7 +75,7 @@ func ParseServing(text string) (*ServingText, error) {
 		*into = f
 	}
 	if t.Prefill == nil || t.Decode == nil {
-		return nil, fmt.Errorf("plan %q names one role: give both, prefill:...;decode:...", text)
+		return nil, fmt.Errorf("plan %q names one role: give both, as in prefill:tp=4;decode:tp=8", text)
 	}
 	return t, nil
 }
