@@ -41,7 +41,7 @@ var layers = []layer{
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
 	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
 	{"serve", "unit des workload infer", "who runs when, event by event; what a step costs is asked, not known"},
-	{"deploy", "unit model hw plan mem cost infer", "many deployments; no formula of its own"},
+	{"deploy", "unit model hw plan mem cost balance infer", "many deployments; no formula of its own"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},

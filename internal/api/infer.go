@@ -27,6 +27,8 @@ type InferRequest struct {
 	Speculation []*infer.Speculation
 	DraftModels map[string]*model.Model // by the name that Speculation gives
 	RTT         []unit.Seconds          // between nodes; default: the fabric's own
+	Overlap     []bool                  // two micro-batches; default: one batch
+	Skew        float64                 // power-law exponent of the experts' popularity, 0 = even
 	SLO         deploy.SLO
 	Engine      string // "" = the default profile
 	Measured    []infer.Measured
@@ -48,8 +50,10 @@ type InferAnswer struct {
 	FlipsTo  int64 // no larger batch was looked at
 	Drafting []Drafting
 	Latency  []LatencyPoint
-	Warnings []string
-	Elapsed  time.Duration
+	// Strategies is the best point with one thing changed at a time.
+	Strategies []Strategy
+	Warnings   []string
+	Elapsed    time.Duration
 }
 
 // FrontPoint is a point of the Pareto front with the variant it belongs to.
@@ -112,6 +116,9 @@ func (a *InferAnswer) Searched() bool {
 // maxRequest of a prompt or an answer: beyond it a length is a mistake.
 const maxRequest = 1 << 24
 
+// maxSkew is an exponent at which one expert already draws most tokens.
+const maxSkew = 4
+
 // inferQuestion checks the request's own figures.
 func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 	switch {
@@ -127,6 +134,10 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--batch-tokens %d: give at least 1 token per step", r.Chunk)
 	case r.Slots < 0 || r.Slots > deploy.MaxConcurrency:
 		return nil, fmt.Errorf("--max-sequences %d: give 1 to %d", r.Slots, deploy.MaxConcurrency)
+	case !(r.Skew >= 0) || r.Skew > maxSkew:
+		return nil, fmt.Errorf("--skew %g: give an exponent from 0 (even) to %d", r.Skew, maxSkew)
+	case r.Skew > 0 && !r.Model.MoE():
+		return nil, fmt.Errorf("--skew: %s has no routed experts: leave it out", r.Model.Name)
 	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
 		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:
@@ -138,26 +149,39 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 
 // variants is the product of the request's lists.
 func (r *InferRequest) variants() ([]*deploy.Variant, error) {
-	var list []*deploy.Variant
-	for _, c := range r.Clusters {
-		for _, w := range r.weights() {
-			for _, kv := range orDefault(r.KV, unit.BF16) {
-				for _, s := range orDefault(r.Speculation, nil) {
-					for _, rtt := range r.roundTrips() {
-						v := &deploy.Variant{Cluster: c, Weights: w[0], Experts: w[1], KV: kv, Speculation: s, RTT: rtt}
-						if err := r.drafter(v); err != nil {
-							return nil, err
-						}
-						list = append(list, v)
-					}
-				}
+	list := []deploy.Variant{{Skew: r.Skew}}
+	list = cross(list, r.Clusters, func(v *deploy.Variant, c *hw.Cluster) { v.Cluster = c })
+	list = cross(list, r.weights(), func(v *deploy.Variant, w [2]unit.Format) { v.Weights, v.Experts = w[0], w[1] })
+	list = cross(list, orDefault(r.KV, unit.BF16), func(v *deploy.Variant, f unit.Format) { v.KV = f })
+	list = cross(list, orDefault(r.Speculation, nil), func(v *deploy.Variant, s *infer.Speculation) { v.Speculation = s })
+	list = cross(list, orDefault(r.Overlap, false), func(v *deploy.Variant, on bool) { v.TwoBatch = on })
+	list = cross(list, r.roundTrips(), func(v *deploy.Variant, rtt *unit.Seconds) { v.RTT = rtt })
+	if len(list) > maxVariants {
+		return nil, fmt.Errorf("the lists make more than %d combinations: shorten one", maxVariants)
+	}
+	out := make([]*deploy.Variant, len(list))
+	for i := range list {
+		if err := r.drafter(&list[i]); err != nil {
+			return nil, err
+		}
+		out[i] = &list[i]
+	}
+	return out, nil
+}
+
+// cross gives every variant each of values, those of the last list changing
+// fastest. It stops growing beyond what is refused anyway.
+func cross[T any](list []deploy.Variant, values []T, set func(*deploy.Variant, T)) (out []deploy.Variant) {
+	for _, v := range list {
+		for _, x := range values {
+			if len(out) > maxVariants {
+				return out
 			}
+			set(&v, x)
+			out = append(out, v)
 		}
 	}
-	if len(list) > maxVariants {
-		return nil, fmt.Errorf("the lists make %d combinations: give at most %d", len(list), maxVariants)
-	}
-	return list, nil
+	return out
 }
 
 func orDefault[T any](list []T, value T) []T {

@@ -61,6 +61,9 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 	if err := a.drafting(q, x, context); err != nil {
 		return err
 	}
+	if err := a.strategies(q); err != nil {
+		return err
+	}
 	return a.latency(q, 2*in.Engine.Machine().FabricLatency())
 }
 

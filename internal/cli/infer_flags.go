@@ -25,7 +25,8 @@ type inferFlags struct {
 	spec                         []*infer.Speculation
 	rtt                          []unit.Seconds
 	price                        []float64
-	limit                        float64
+	overlap                      []bool
+	limit, skew                  float64
 	slo                          deploy.SLO
 	measured                     []infer.Measured
 }
@@ -52,6 +53,8 @@ func (f *inferFlags) register(cmd *cobra.Command) {
 	fs.Var(&quantity[[]unit.Format]{&f.kv, listOf(parseFormat), "LIST", ""}, "kv", "formats of the KV cache to compare (default bf16)")
 	fs.Var(&quantity[[]*infer.Speculation]{&f.spec, listOf(infer.ParseSpeculation), "LIST", ""}, "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
 	fs.Var(&quantity[[]unit.Seconds]{&f.rtt, listOf(unit.ParseSeconds), "LIST", ""}, "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
+	fs.Var(&quantity[[]bool]{&f.overlap, listOf(parseOverlap), "LIST", ""}, "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
+	fs.Var(&quantity[float64]{&f.skew, parseSkew, "exponent", ""}, "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0, even)")
 	fs.Var(&quantity[deploy.SLO]{&f.slo, deploy.ParseSLO, "SLO", ""}, "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
 	fs.StringVar(&f.engine, "engine", "", "`ENGINE` whose overheads are taken: "+strings.Join(engines, ", "))
 	fs.Var(&quantity[[]infer.Measured]{&f.measured, infer.ParseMeasured, "LIST", ""}, "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
@@ -82,7 +85,7 @@ func (f *inferFlags) request(cmd *cobra.Command) (*api.InferRequest, error) {
 		return nil, err
 	}
 	r := &api.InferRequest{ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
-		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Weights: f.weights, Experts: f.experts}
+		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
 	if r.Concurrency == nil {
 		r.Concurrency, _ = parseConcurrencies(defaultConcurrency)
 	}

@@ -2,6 +2,8 @@ package cli
 
 import (
 	"fmt"
+	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
@@ -30,7 +32,7 @@ func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 }
 
 // parseConcurrencies reads `1,8,32` and `1..128`, which doubles from 1 to 128.
-// Values must ascend, as the rows of the answer do.
+// The rows of the answer ascend, whatever the order here.
 func parseConcurrencies(text string) ([]int, error) {
 	var list []int
 	for _, item := range strings.Split(text, ",") {
@@ -55,10 +57,9 @@ func parseConcurrencies(text string) ([]int, error) {
 			list = append(list, high)
 		}
 	}
-	for i := 1; i < len(list); i++ {
-		if list[i] <= list[i-1] {
-			return nil, fmt.Errorf("%q does not ascend: list each number once, the smallest first", text)
-		}
+	slices.Sort(list)
+	if n := len(list); len(slices.Compact(list)) < n {
+		return nil, fmt.Errorf("%q names a number twice: list each once", text)
 	}
 	if len(list) > maxList {
 		return nil, fmt.Errorf("%d values: give at most %d", len(list), maxList)
@@ -88,4 +89,24 @@ func parseFormat(text string) (unit.Format, error) {
 		return 0, fmt.Errorf("unknown number format %q: use one of %s", text, strings.Join(names, " "))
 	}
 	return f, nil
+}
+
+// parseOverlap tells whether steps run in two micro-batches.
+func parseOverlap(text string) (bool, error) {
+	switch strings.ToLower(text) {
+	case "none":
+		return false, nil
+	case "two-batch":
+		return true, nil
+	}
+	return false, fmt.Errorf("unknown overlap %q: use none or two-batch", text)
+}
+
+// parseSkew reads an exponent, which has no unit.
+func parseSkew(text string) (float64, error) {
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is not a number: write for example 0.657", text)
+	}
+	return v, nil
 }

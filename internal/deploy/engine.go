@@ -2,10 +2,9 @@ package deploy
 
 import (
 	"errors"
-	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
-	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -21,18 +20,19 @@ type Instance struct {
 // setup is the engine of layout x for v.
 func (q *Question) setup(v *Variant, x plan.Serving) (*infer.Setup, error) {
 	profile := infer.DefaultProfile(v.Cluster.Device.Arch)
+	var err error
 	if q.Engine != "" {
-		var err error
 		if profile, err = infer.FindProfile(q.Engine, v.Cluster.Device.Arch); err != nil {
 			return nil, err
 		}
 	}
 	s := &infer.Setup{Model: q.Model, Cluster: v.Cluster, Plan: x, Weights: v.Weights, Experts: v.Experts, KV: v.KV, Profile: profile,
-		RTT: v.RTT, MaxBatchTokens: q.Chunk, MaxSequences: q.sequences(x), Context: q.ISL + q.OSL, Utilization: q.MemoryLimit}
+		RTT: v.RTT, Skew: v.Skew, MaxBatchTokens: q.Chunk, MaxSequences: q.sequences(x), Context: q.ISL + q.OSL, Utilization: q.MemoryLimit}
 	if v.speculates() && v.Speculation.Drafter == infer.MTP {
 		s.MTP = 1
 	}
-	return s, nil
+	s.Loads, err = q.loads(v, x)
+	return s, err
 }
 
 // sequences is the engine's limit of generating sequences per replica: its
@@ -58,52 +58,31 @@ func (q *Question) Build(v *Variant, x plan.Serving) (*Instance, error) {
 		return &Instance{Engine: e}, err
 	}
 	in := &Instance{Engine: e, Stepper: e, spec: v.Speculation, solved: map[load]infer.Point{}}
+	if v.TwoBatch {
+		in.Stepper = &infer.TwoBatch{Inner: e, Layers: len(q.Model.Layers), Replicas: x.DP, SMShare: exchangeShare(v.Cluster.Device)}
+	}
 	if !v.speculates() {
 		return in, nil
 	}
-	draft, err := q.drafter(v, s)
+	drafted, err := infer.NewSpeculative(e, v.Speculation, v.Draft)
 	if err != nil {
 		return nil, err
 	}
-	in.Stepper = &infer.Speculative{Target: e, Draft: draft, Spec: v.Speculation}
+	drafted.Target = in.Stepper
+	in.Stepper = drafted
 	return in, nil
 }
 
-// drafter is the engine that prices drafting passes: the model's own module or
-// the draft model, on the ranks of one pipeline stage.
-func (q *Question) drafter(v *Variant, target *infer.Setup) (*infer.Engine, error) {
-	s := *target
-	s.Plan.PP, s.MTP, s.Machine = 1, 0, nil
-	switch v.Speculation.Drafter {
-	case infer.MTP:
-		m, err := infer.MTPModel(q.Model)
-		if err != nil {
-			return nil, err
-		}
-		s.Model = m
-	default:
-		s.Model = v.Draft
-		s.Weights, s.Experts, _ = infer.CheckpointFormats(v.Draft)
-		s.Plan = draftPlan(v.Draft, s.Plan, v.Cluster.GPUs)
-	}
-	e, err := infer.New(&s)
-	if err != nil {
-		return nil, fmt.Errorf("speculation %s: %w", v.Speculation, err)
-	}
-	return e, nil
-}
+// exchangeSMs are the multiprocessors that the kernels of the expert exchange take
+// while they run: DeepEP's normal mode, 20 (modelling notes, section 4).
+const exchangeSMs = 20
 
-// draftPlan is the target's layout as far as the draft model can be cut: whole
-// replicas of it where it cannot.
-func draftPlan(m *model.Model, x plan.Serving, gpus int64) plan.Serving {
-	if !m.MoE() {
-		x.EP = 1
+// exchangeShare is their part of the device; 0 where its size is not published.
+func exchangeShare(d *hw.Device) float64 {
+	if d.SMs <= exchangeSMs {
+		return 0
 	}
-	x.DCP = 1
-	for x.TP > 1 && x.Check(m, gpus) != nil {
-		x.TP /= 2
-	}
-	return x
+	return exchangeSMs / float64(d.SMs)
 }
 
 // tooLarge tells whether err says that an instance does not fit, and how much its

@@ -32,6 +32,8 @@ type Variant struct {
 	Speculation *infer.Speculation // nil = none
 	Draft       *model.Model       // of Speculation by a draft model
 	RTT         *unit.Seconds      // between nodes; nil = the fabric's own
+	TwoBatch    bool               // steps in two micro-batches, one computing while the other's tokens travel
+	Skew        float64            // power-law exponent of the experts' popularity, 0 = even
 }
 
 // speculates tells whether the variant drafts tokens.

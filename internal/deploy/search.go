@@ -94,7 +94,7 @@ var chunks = []int64{2048, 16384}
 
 // open tells whether the user named no key of a layout.
 func open(fixed *plan.FixedServing) bool {
-	for _, k := range []plan.Key{plan.KeyTP, plan.KeyPP, plan.KeyDP, plan.KeyEP, plan.KeyDCP, plan.KeyReplicas} {
+	for _, k := range []plan.Key{plan.KeyTP, plan.KeyPP, plan.KeyDP, plan.KeyEP, plan.KeyDCP, plan.KeyReplicas, plan.KeyRedundant} {
 		if fixed.Has(k) {
 			return false
 		}

@@ -27,6 +27,10 @@ type Space struct {
 func NewSpace(m *model.Model, c *hw.Cluster, gpus int, fixed *plan.FixedServing) (*Space, error) {
 	s := &Space{}
 	node := int(c.Node.GPUs)
+	redundant := 0
+	if fixed != nil {
+		redundant = fixed.Serving.Redundant
+	}
 	named := fixed.Has(plan.KeyTP) || fixed.Has(plan.KeyPP) || fixed.Has(plan.KeyDP)
 	for _, tp := range degrees(fixed, plan.KeyTP, min(gpus, 2*node)) {
 		for _, pp := range degrees(fixed, plan.KeyPP, min(gpus/tp, len(m.Layers))) {
@@ -37,7 +41,7 @@ func NewSpace(m *model.Model, c *hw.Cluster, gpus int, fixed *plan.FixedServing)
 				}
 				for _, ep := range experts(m, fixed, named, tp*dp) {
 					for _, dcp := range contexts(fixed, named, tp) {
-						s.add(m, c, plan.Serving{TP: tp, PP: pp, DP: dp, EP: ep, DCP: dcp, Replicas: 1})
+						s.add(m, c, plan.Serving{TP: tp, PP: pp, DP: dp, EP: ep, DCP: dcp, Replicas: 1, Redundant: redundant})
 					}
 				}
 			}

@@ -9,7 +9,7 @@ const chartRows = 16
 
 // inferSections are the parts of the page but its charts, in order.
 var inferSections = []func(*Page, *api.InferAnswer){inferHeader, inferVerdict, inferVariants, inferLoads, inferFront, inferTime,
-	inferFlips, inferMemory, inferSpeculation, inferLatency, inferNotes}
+	inferFlips, inferMemory, inferStrategies, inferSpeculation, inferLatency, inferNotes}
 
 // Infer draws the answer of `infer`: the verdict first, then every load, where a
 // decode step's time goes, what memory holds, what latency costs and what the

@@ -20,6 +20,7 @@ type InferDoc struct {
 	Pareto      []PointDoc       `json:"pareto"`
 	Flips       []FlipDoc        `json:"compute_bound_from"`
 	Speculation []SpeculationDoc `json:"speculation"`
+	Strategies  []StrategyDoc    `json:"strategies"`
 	Latency     []LatencyDoc     `json:"latency"`
 	Calibration *CalibrationDoc  `json:"calibration,omitempty"`
 	Counts      map[string]int   `json:"counts"`
@@ -99,6 +100,14 @@ type SpecPointDoc struct {
 	Speedup float64 `json:"speedup"`
 }
 
+// StrategyDoc is the best point with one thing changed; null where that does not fit.
+type StrategyDoc struct {
+	Change string   `json:"change"`
+	TTFT   *float64 `json:"ttft_seconds"`
+	TPOT   *float64 `json:"tpot_seconds"`
+	PerGPU *float64 `json:"output_tokens_per_second_per_gpu"`
+}
+
 // LatencyDoc is the best layout at one round trip between nodes.
 type LatencyDoc struct {
 	RTT   float64 `json:"net_rtt_seconds"`
@@ -116,7 +125,7 @@ type CalibrationDoc struct {
 func NewInferDoc(a *api.InferAnswer) InferDoc {
 	r := a.Request
 	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{},
-		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Latency: []LatencyDoc{}, Counts: map[string]int{},
+		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Counts: map[string]int{},
 		Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Best.Best.Assumptions), Seconds: a.Elapsed.Seconds()}
 	for _, c := range r.Clusters {
 		d.Clusters = append(d.Clusters, c.Name)
@@ -158,6 +167,14 @@ func (d *InferDoc) explain(a *api.InferAnswer) {
 			x.Curve = append(x.Curve, SpecPointDoc{p.Batch, p.Cost, p.Speedup})
 		}
 		d.Speculation = append(d.Speculation, x)
+	}
+	for _, s := range a.Strategies {
+		x := StrategyDoc{Change: s.Name}
+		if p := s.Point; p != nil {
+			ttft, tpot, gpu := float64(p.TTFT), float64(p.TPOT), p.PerGPU()
+			x.TTFT, x.TPOT, x.PerGPU = &ttft, &tpot, &gpu
+		}
+		d.Strategies = append(d.Strategies, x)
 	}
 	for _, l := range a.Latency {
 		d.Latency = append(d.Latency, LatencyDoc{float64(l.RTT), float64(l.Point.TPOT), l.Point.Wire})
@@ -209,5 +226,5 @@ func servingKeys(l *deploy.Layout) map[string]any {
 }
 
 func degreeKeys(s *plan.Serving) map[string]any {
-	return map[string]any{"tp": s.TP, "pp": s.PP, "dp": s.DP, "ep": s.EP, "dcp": s.DCP, "replicas": s.Replicas}
+	return map[string]any{"tp": s.TP, "pp": s.PP, "dp": s.DP, "ep": s.EP, "dcp": s.DCP, "replicas": s.Replicas, "redundant": s.Redundant}
 }

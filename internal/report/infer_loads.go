@@ -191,3 +191,21 @@ func withoutEmpty(columns []Column, rows [][]string) ([]Column, [][]string) {
 	}
 	return keptColumns, kept
 }
+
+// inferStrategies shows what single changes to the best deployment do.
+func inferStrategies(p *Page, a *api.InferAnswer) {
+	if len(a.Strategies) == 0 {
+		return
+	}
+	b := a.Best.Best
+	p.section("What each strategy changes: the best deployment with one thing different, at the same load")
+	var rows [][]string
+	for _, s := range a.Strategies {
+		row := []string{s.Name, "does not fit", "", "", ""}
+		if x := s.Point; x != nil {
+			row = []string{s.Name, unit.FormatSeconds(x.TTFT), unit.FormatSeconds(x.TPOT), rate(x.PerGPU()), fmt.Sprintf("%+.0f %%", 100*(x.PerGPU()/b.PerGPU()-1))}
+		}
+		rows = append(rows, row)
+	}
+	p.Table([]Column{Left("change"), Right("TTFT"), Right("TPOT"), Right("tok/s/GPU"), Right("output")}, rows)
+}

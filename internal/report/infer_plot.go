@@ -161,6 +161,9 @@ func variantName(a *api.InferAnswer, v *deploy.Variant, rtt bool) string {
 	if len(r.Speculation) > 1 {
 		parts = append(parts, speculationText(v))
 	}
+	if len(r.Overlap) > 1 {
+		parts = append(parts, overlapText(v))
+	}
 	if rtt && len(r.RTT) > 1 {
 		parts = append(parts, unit.FormatSeconds(*v.RTT)+" round trip")
 	}
@@ -179,4 +182,11 @@ func speculationText(v *deploy.Variant) string {
 		return "no speculation"
 	}
 	return v.Speculation.String()
+}
+
+func overlapText(v *deploy.Variant) string {
+	if v.TwoBatch {
+		return "two-batch overlap"
+	}
+	return "one batch"
 }
