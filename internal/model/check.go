@@ -4,16 +4,17 @@ import "fmt"
 
 // The largest sizes accepted. Each is at least eight times what any published
 // model uses; together they keep every product of one layer inside int64
-// (experts x inner x hidden x 3 < 2^62). maxParams bounds the sum.
+// (experts x inner x hidden x 3 < 2^62). maxParams bounds the sum. Readers hold
+// their fields against them, so that an error can name the field.
 const (
-	maxHidden  = 1 << 20
-	maxVocab   = 1 << 24
-	maxLayers  = 1 << 13
-	maxHeads   = 1 << 14
-	maxHeadDim = 1 << 16
-	maxInner   = 1 << 23
-	maxExperts = 1 << 16
-	maxTokens  = 1 << 40
+	MaxHidden  = 1 << 20
+	MaxVocab   = 1 << 24
+	MaxLayers  = 1 << 13
+	MaxHeads   = 1 << 14
+	MaxHeadDim = 1 << 16
+	MaxInner   = 1 << 23
+	MaxExperts = 1 << 16
+	MaxTokens  = 1 << 40
 	maxParams  = 1e15
 )
 
@@ -39,12 +40,12 @@ func checkBounds(sizes ...bounded) error {
 // counted without overflow.
 func (m *Model) Check() error {
 	err := checkBounds(
-		bounded{"hidden size", m.Hidden, 1, maxHidden},
-		bounded{"vocabulary", m.Vocab, 1, maxVocab},
-		bounded{"number of layers", int64(len(m.Layers)), 1, maxLayers},
-		bounded{"number of mtp modules", int64(len(m.MTP)), 0, maxLayers},
-		bounded{"learned positions", m.Positions, 0, maxVocab},
-		bounded{"context length", m.MaxContext, 0, maxTokens},
+		bounded{"hidden size", m.Hidden, 1, MaxHidden},
+		bounded{"vocabulary", m.Vocab, 1, MaxVocab},
+		bounded{"number of layers", int64(len(m.Layers)), 1, MaxLayers},
+		bounded{"number of mtp modules", int64(len(m.MTP)), 0, MaxLayers},
+		bounded{"learned positions", m.Positions, 0, MaxVocab},
+		bounded{"context length", m.MaxContext, 0, MaxTokens},
 	)
 	if err != nil {
 		return err
@@ -77,29 +78,29 @@ func (l *Layer) check() error {
 
 func (a *Attention) check() error {
 	sizes := []bounded{
-		{"attention heads", a.Heads, 1, maxHeads},
-		{"head size", a.QKDim, 1, maxHeadDim},
-		{"value head size", a.VDim, 1, maxHeadDim},
-		{"sliding window", a.Window, 0, maxTokens},
-		{"attention chunk", a.Chunk, 0, maxTokens},
-		{"query and key norm parameters", a.QKNorm, 0, maxHeads * maxHeadDim},
-		{"attention sinks", a.Sinks, 0, maxHeads},
+		{"attention heads", a.Heads, 1, MaxHeads},
+		{"head size", a.QKDim, 1, MaxHeadDim},
+		{"value head size", a.VDim, 1, MaxHeadDim},
+		{"sliding window", a.Window, 0, MaxTokens},
+		{"attention chunk", a.Chunk, 0, MaxTokens},
+		{"query and key norm parameters", a.QKNorm, 0, MaxHeads * MaxHeadDim},
+		{"attention sinks", a.Sinks, 0, MaxHeads},
 	}
 	groups := a.KVHeads
 	switch a.Kind {
 	case MLA:
 		groups = a.Heads
-		sizes = append(sizes, bounded{"query rank", a.QRank, 0, maxHidden}, bounded{"kv rank", a.KVRank, 1, maxHidden},
+		sizes = append(sizes, bounded{"query rank", a.QRank, 0, MaxHidden}, bounded{"kv rank", a.KVRank, 1, MaxHidden},
 			bounded{"rotary head size", a.Rope, 0, a.QKDim - 1})
 	case Linear:
 		groups = a.KeyHeads
-		sizes = append(sizes, bounded{"key heads", a.KeyHeads, 1, maxHeads}, bounded{"convolution width", a.ConvWidth, 1, 1 << 10})
+		sizes = append(sizes, bounded{"key heads", a.KeyHeads, 1, MaxHeads}, bounded{"convolution width", a.ConvWidth, 1, 1 << 10})
 	default:
-		sizes = append(sizes, bounded{"kv heads", a.KVHeads, 1, maxHeads})
+		sizes = append(sizes, bounded{"kv heads", a.KVHeads, 1, MaxHeads})
 	}
 	if ix := a.Indexer; ix != nil {
-		sizes = append(sizes, bounded{"indexer heads", ix.Heads, 1, maxHeads}, bounded{"indexer head size", ix.Dim, 1, maxHeadDim},
-			bounded{"indexer top k", ix.TopK, 1, maxTokens})
+		sizes = append(sizes, bounded{"indexer heads", ix.Heads, 1, MaxHeads}, bounded{"indexer head size", ix.Dim, 1, MaxHeadDim},
+			bounded{"indexer top k", ix.TopK, 1, MaxTokens})
 	}
 	if err := checkBounds(sizes...); err != nil {
 		return err
@@ -112,15 +113,15 @@ func (a *Attention) check() error {
 
 func (f *FFN) check() error {
 	if !f.MoE() {
-		return checkBounds(bounded{"experts", f.Experts, 0, 0}, bounded{"ffn size", f.Inner, 1, maxInner})
+		return checkBounds(bounded{"experts", f.Experts, 0, 0}, bounded{"ffn size", f.Inner, 1, MaxInner})
 	}
 	err := checkBounds(
-		bounded{"ffn size", f.Inner, 0, maxInner},
-		bounded{"experts", f.Experts, 1, maxExperts},
+		bounded{"ffn size", f.Inner, 0, MaxInner},
+		bounded{"experts", f.Experts, 1, MaxExperts},
 		bounded{"experts per token", f.TopK, 1, f.Experts},
-		bounded{"expert ffn size", f.ExpertInner, 1, maxInner},
-		bounded{"shared expert ffn size", f.SharedInner, 0, maxInner},
-		bounded{"router parameters", f.RouterParams, 0, maxHidden + maxExperts},
+		bounded{"expert ffn size", f.ExpertInner, 1, MaxInner},
+		bounded{"shared expert ffn size", f.SharedInner, 0, MaxInner},
+		bounded{"router parameters", f.RouterParams, 0, MaxHidden + MaxExperts},
 		bounded{"expert groups", f.Groups, 0, f.Experts},
 		bounded{"expert groups per token", f.TopGroups, 0, f.Groups},
 	)

@@ -6,8 +6,8 @@ import (
 	"github.com/ridgeline/ridgeline/internal/model"
 )
 
-// maxLayers bounds the layer list before it is made; model.Check has the same bound.
-const maxLayers = 1 << 13
+// maxLayers bounds the layer list before it is made.
+const maxLayers = model.MaxLayers
 
 // begin reads what all architectures share and makes the layer list, two RMSNorms
 // a layer. tied is transformers' default of tie_word_embeddings for the class.
@@ -41,7 +41,17 @@ func heads(f *fields, m *model.Model) model.Attention {
 	}
 	a.QKDim = f.sizeOr(max(1, m.Hidden/n), "head_dim")
 	a.VDim = a.QKDim
+	if f.err == nil && n%a.KVHeads != 0 {
+		f.fail("num_key_value_heads", "is %d, which does not divide num_attention_heads, %d", a.KVHeads, n)
+	}
 	return a
+}
+
+// statedHeads is heads of a class whose defaults in transformers are numbers of
+// one of its models: a file that leaves keys out means those, not what heads takes.
+func statedHeads(f *fields, m *model.Model, keys ...string) model.Attention {
+	f.stated(keys...)
+	return heads(f, m)
 }
 
 // gated is a SwiGLU or GeGLU FFN of the configuration's intermediate size.

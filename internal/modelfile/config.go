@@ -87,6 +87,7 @@ func readConfig(r io.Reader) (*model.Model, error) {
 	fam.build(body, m)
 	readCheckpoint(top, body, m)
 	for _, f := range slices.Compact([]*fields{top, body}) {
+		f.must("is_encoder_decoder", false, "only decoder-only models are described")
 		skipped, err := f.finish()
 		if err != nil {
 			return nil, err

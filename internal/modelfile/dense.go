@@ -16,7 +16,7 @@ func llama(f *fields, m *model.Model) {
 // mistral slides on every layer when sliding_window is set (arXiv:2310.06825).
 func mistral(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "sliding_window")
 	a.Window = f.countOr(0, "sliding_window")
 	fill(m, a, gated(f))
 }
@@ -24,7 +24,7 @@ func mistral(f *fields, m *model.Model) {
 // qwen2 has biases on q, k and v only (arXiv:2412.15115).
 func qwen2(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads")
 	a.QKVBias = true
 	fill(m, a, gated(f))
 	qwenWindow(f, m)
@@ -38,7 +38,7 @@ func qwen3(f *fields, m *model.Model) {
 }
 
 func qwen3Heads(f *fields, m *model.Model) model.Attention {
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
 	a.QKVBias = f.flag("attention_bias", false)
 	a.OutBias = a.QKVBias
 	a.QKNorm = 2 * a.QKDim
@@ -79,7 +79,7 @@ func nemotron(f *fields, m *model.Model) {
 // other layer, the first included (arXiv:2408.00118).
 func gemma2(f *fields, m *model.Model) {
 	begin(f, m, true)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
 	a.QKVBias = f.flag("attention_bias", false)
 	a.OutBias = a.QKVBias
 	fill(m, a, gated(f))

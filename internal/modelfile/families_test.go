@@ -90,7 +90,7 @@ func TestFamilies(t *testing.T) {
 // TestQwen2MoE: every second layer routes and has a gated shared expert; hand count.
 func TestQwen2MoE(t *testing.T) {
 	m, err := modelfile.ReadConfig(strings.NewReader(`{"model_type":"qwen2_moe","hidden_size":64,"intermediate_size":128,"moe_intermediate_size":32,"shared_expert_intermediate_size":48,
-		"num_hidden_layers":4,"num_attention_heads":4,"vocab_size":100,"num_experts":8,"num_experts_per_tok":2,"decoder_sparse_step":2,"mlp_only_layers":[3],
+		"num_hidden_layers":4,"num_attention_heads":4,"num_key_value_heads":4,"vocab_size":100,"num_experts":8,"num_experts_per_tok":2,"decoder_sparse_step":2,"mlp_only_layers":[3],
 		"use_sliding_window":true,"sliding_window":16,"max_window_layers":3}`), "c")
 	if err != nil {
 		t.Fatal(err)

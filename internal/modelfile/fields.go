@@ -78,8 +78,8 @@ func (f *fields) count(key string, def, least int64) int64 {
 		return least
 	}
 	n, err := num.Int64()
-	if err != nil || n < least || n > maxCount {
-		f.fail(key, "is %s; it must be a whole number between %d and %d", show(v), least, int64(maxCount))
+	if most := mostOf(key); err != nil || n < least || n > most {
+		f.fail(key, "is %s; it must be a whole number between %d and %d", show(v), least, most)
 		return least
 	}
 	return n

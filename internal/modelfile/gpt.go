@@ -76,10 +76,12 @@ func mpt(f *fields, m *model.Model) {
 
 // mptAttention reads attn_config and tells whether ALiBi or rotary angles replace positions.
 func mptAttention(f *fields, a *model.Attention) (replaced bool) {
+	f.stated("attn_config")
 	c := f.object("attn_config")
 	if c == nil {
 		return false
 	}
+	c.stated("alibi") // absent in two libraries, it means two things
 	switch kind := c.text("attn_type", "multihead_attention"); kind {
 	case "multihead_attention":
 	case "multiquery_attention":

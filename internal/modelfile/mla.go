@@ -8,8 +8,9 @@ import "github.com/ridgeline/ridgeline/internal/model"
 func deepseek(f *fields, m *model.Model) {
 	begin(f, m, false)
 	f.must("attention_bias", false, "biases in latent attention are not understood")
+	f.stated("first_k_dense_replace", "n_shared_experts", "q_lora_rank", "n_group", "topk_group")
 	fill(m, latent(f, m), deepseekMoE(f, m))
-	first, step := f.countOr(0, "first_k_dense_replace"), f.sizeOr(1, "moe_layer_freq")
+	first, step := f.upTo(len(m.Layers), 0, 0, "first_k_dense_replace"), f.upTo(len(m.Layers), 1, 1, "moe_layer_freq")
 	inner := f.size("intermediate_size")
 	for i := range m.Layers {
 		if int64(i) < first || int64(i)%step != 0 {
@@ -41,7 +42,7 @@ func latent(f *fields, m *model.Model) model.Attention {
 }
 
 func deepseekMoE(f *fields, m *model.Model) model.FFN {
-	moe := routed(f.size("n_routed_experts"), f.size("num_experts_per_tok"), f.size("moe_intermediate_size"))
+	moe := f.experts("n_routed_experts", "moe_intermediate_size", "num_experts_per_tok")
 	moe.SharedInner = f.countOr(0, "n_shared_experts") * moe.ExpertInner
 	def := "noaux_tc"
 	if m.Architecture == "DeepseekV2ForCausalLM" {

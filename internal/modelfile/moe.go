@@ -6,17 +6,12 @@ import (
 	"github.com/ridgeline/ridgeline/internal/model"
 )
 
-// routed is a MoE of gated experts without shared ones.
-func routed(experts, topK, inner int64) model.FFN {
-	return model.FFN{Gated: true, Experts: experts, TopK: topK, ExpertInner: inner}
-}
-
 // mixtral routes in every layer (arXiv:2401.04088).
 func mixtral(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads")
 	a.Window = f.countOr(0, "sliding_window")
-	fill(m, a, routed(f.size("num_local_experts"), f.size("num_experts_per_tok"), f.size("intermediate_size")))
+	fill(m, a, f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok"))
 }
 
 // qwenMoE reads Qwen2-MoE and Qwen3-MoE. Layers in mlp_only_layers and off the
@@ -24,9 +19,9 @@ func mixtral(f *fields, m *model.Model) {
 func qwenMoE(f *fields, m *model.Model) {
 	begin(f, m, false)
 	var a model.Attention
-	moe := routed(f.size("num_experts"), f.size("num_experts_per_tok"), f.size("moe_intermediate_size"))
+	moe := f.experts("num_experts", "moe_intermediate_size", "num_experts_per_tok")
 	if f.text("model_type", "") == "qwen2_moe" || m.Architecture == "Qwen2MoeForCausalLM" {
-		a = heads(f, m)
+		a = statedHeads(f, m, "num_key_value_heads")
 		a.QKVBias = f.flag("qkv_bias", true)
 		moe.SharedInner, moe.SharedGate = f.size("shared_expert_intermediate_size"), true
 	} else {
@@ -35,7 +30,7 @@ func qwenMoE(f *fields, m *model.Model) {
 	fill(m, a, moe)
 	qwenWindow(f, m)
 
-	step, dense := f.sizeOr(1, "decoder_sparse_step"), f.counts("mlp_only_layers")
+	step, dense := f.upTo(len(m.Layers), 1, 1, "decoder_sparse_step"), f.counts("mlp_only_layers")
 	inner := f.countOr(0, "intermediate_size") // stated even where no layer uses it
 	for i := range m.Layers {
 		if slices.Contains(dense, int64(i)) || (i+1)%int(step) != 0 {
@@ -48,11 +43,11 @@ func qwenMoE(f *fields, m *model.Model) {
 // learned sink logit per head (arXiv:2508.10925).
 func gptOSS(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
 	a.QKVBias = f.flag("attention_bias", true)
 	a.OutBias = a.QKVBias
 	a.Sinks = a.Heads
-	moe := routed(f.size("num_local_experts"), f.size("num_experts_per_tok", "experts_per_token"), f.size("intermediate_size"))
+	moe := f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok", "experts_per_token")
 	moe.Bias, moe.RouterBias = true, true
 	fill(m, a, moe)
 	slide(f, m, f.size("sliding_window"), func(i int) bool { return i%2 == 0 })
@@ -62,7 +57,7 @@ func gptOSS(f *fields, m *model.Model) {
 // per_layer) and selects experts with a bias.
 func minimaxM2(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "head_dim", "use_qk_norm", "use_routing_bias")
 	if f.flag("use_qk_norm", false) {
 		switch kind := f.text("qk_norm_type", ""); kind {
 		case "per_layer":
@@ -71,7 +66,7 @@ func minimaxM2(f *fields, m *model.Model) {
 			f.fail("qk_norm_type", "is %s, which is not understood; known is per_layer", show(kind))
 		}
 	}
-	moe := routed(f.size("num_local_experts"), f.size("num_experts_per_tok"), f.size("intermediate_size"))
+	moe := f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok")
 	moe.RouterBias = f.flag("use_routing_bias", false)
 	moe.SharedInner = f.countOr(0, "shared_intermediate_size")
 	allOnes(f, "attn_type_list", "layers other than full attention")
@@ -110,17 +105,17 @@ func addMTP(f *fields, m *model.Model, n int64, key string) {
 // with a selection bias (arXiv:2508.06471).
 func glm4MoE(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "head_dim", "n_shared_experts", "first_k_dense_replace")
 	a.QKVBias = f.flag("attention_bias", false)
 	if f.flag("use_qk_norm", false) {
 		a.QKNorm = 2 * a.QKDim
 	}
-	moe := routed(f.size("n_routed_experts"), f.size("num_experts_per_tok"), f.size("moe_intermediate_size"))
+	moe := f.experts("n_routed_experts", "moe_intermediate_size", "num_experts_per_tok")
 	moe.SharedInner = f.countOr(0, "n_shared_experts") * moe.ExpertInner
 	moe.RouterBias = true
 	expertGroups(f, &moe)
 	fill(m, a, moe)
-	for i := range min(f.countOr(0, "first_k_dense_replace"), int64(len(m.Layers))) {
+	for i := range f.upTo(len(m.Layers), 0, 0, "first_k_dense_replace") {
 		m.Layers[i].FFN = gated(f)
 	}
 	f.used["intermediate_size"] = true
@@ -133,15 +128,14 @@ func glm4MoE(f *fields, m *model.Model) {
 // within chunks and rotate; the fourth sees everything without positions.
 func llama4(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
+	a := statedHeads(f, m, "num_key_value_heads", "head_dim", "attention_chunk_size")
 	a.QKVBias = f.flag("attention_bias", false)
 	a.OutBias = a.QKVBias
 	f.flag("use_qk_norm", true) // a norm without weights
-	inner := f.size("intermediate_size")
-	moe := routed(f.size("num_local_experts"), f.size("num_experts_per_tok"), inner)
-	moe.SharedInner = inner
+	moe := f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok")
+	moe.SharedInner = moe.ExpertInner
 	dense := model.FFN{Inner: f.size("intermediate_size_mlp"), Gated: true}
-	step, chunk := f.sizeOr(1, "interleave_moe_layer_step"), f.countOr(0, "attention_chunk_size")
+	step, chunk := f.upTo(len(m.Layers), 1, 1, "interleave_moe_layer_step"), f.countOr(0, "attention_chunk_size")
 	every := f.sizeOr(4, "no_rope_layer_interval")
 	rotates, types, sparse := f.counts("no_rope_layers"), layerTypes(f, m, fullLayer, chunkedLayer), f.counts("moe_layers")
 	if len(rotates) > 0 && len(rotates) != len(m.Layers) {

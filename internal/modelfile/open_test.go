@@ -41,6 +41,10 @@ func TestOpenFolder(t *testing.T) {
 	if m, err = Open(dir); err != nil || m.Checkpoint.Weights != unit.BF16 || m.Checkpoint.Experts != unit.NVFP4 {
 		t.Errorf("sidecar that keeps attention: %v, %+v", err, m)
 	}
+	writeFile(t, side, `{"quantization":{"quant_algo":"NVFP4","quantized_layers":{"a":1}}}`)
+	if _, err = Open(dir); err == nil || !strings.Contains(err.Error(), "quantized_layers") {
+		t.Errorf("error %v does not name quantized_layers", err)
+	}
 	writeFile(t, side, `{"quantization":{"quant_algo":"Q9"}}`)
 	if _, err = Open(dir); err == nil || !strings.Contains(err.Error(), "quant_algo") {
 		t.Errorf("error %v does not name quant_algo", err)
@@ -86,8 +90,14 @@ func TestQuantization(t *testing.T) {
 		}
 	}
 	for text, names := range map[string]string{
-		`{"quant_method":"fp8","weight_block_size":[64,64]}`:             "weight_block_size",
-		`{"quant_method":"gptq","bits":3}`:                               "bits",
+		`{"quant_method":"fp8","weight_block_size":[64,64]}`: "weight_block_size",
+		`{"quant_method":"gptq","bits":3}`:                   "bits",
+		`{"quant_method":"gptq","bits":4,"group_size":-7}`:   "group_size is -7",
+		`{"quant_method":"gptq","bits":4,"group_size":"x"}`:  "group_size",
+		`{"quant_method":"awq","bits":4,"weight_bits":3}`:    "weight_bits",
+		`{"quant_method":"fp8","experts_format":"nvfp4"}`:    "quantization_config.\"experts_format\" is not understood",
+		`{"quant_method":"compressed-tensors","config_groups":{"g":{"weights":{"num_bits":4,"type":"int","strategy":"bogus"}}}}`:            "strategy is \"bogus\"",
+		`{"quant_method":"compressed-tensors","config_groups":{"g":{"weights":{"num_bits":4,"type":"int","strategy":"group","layers":3}}}}`: "layers",
 		`{"quant_method":"modelopt"}`:                                    "quant_algo",
 		`{"quant_method":"compressed-tensors"}`:                          "config_groups",
 		`{"quant_method":"compressed-tensors","config_groups":{"g":{}}}`: "config_groups.g.weights",

@@ -3,6 +3,7 @@ package modelfile
 import (
 	"errors"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -43,6 +44,9 @@ func readCheckpoint(top, body *fields, m *model.Model) {
 func quantization(q *fields, m *model.Model) {
 	method := q.text("quant_method", "")
 	kept := q.texts("modules_to_not_convert")
+	q.known(quantKeys[method]...)
+	q.known("modules_to_not_convert")
+	q.group("group_size")
 	switch method {
 	case "fp8":
 		setCheckpoint(m, fp8(q), kept)
@@ -62,6 +66,7 @@ func quantization(q *fields, m *model.Model) {
 	default:
 		q.fail("quant_method", "is %s, which is not understood; known are fp8 mxfp4 modelopt compressed-tensors gptq awq", show(method))
 	}
+	q.close()
 }
 
 // setCheckpoint applies a format to all linears, or to the experts alone where
@@ -143,6 +148,7 @@ func compressed(q *fields) unit.Format {
 		if group == nil {
 			break
 		}
+		group.known("input_activations", "output_activations", "targets", "format")
 		w := group.object("weights")
 		if w == nil {
 			group.fail("weights", "is missing; add it")
@@ -150,6 +156,7 @@ func compressed(q *fields) unit.Format {
 			format = compressedWeights(w)
 			group.join(w)
 		}
+		group.close()
 		groups.join(group)
 	}
 	q.join(groups)
@@ -157,7 +164,13 @@ func compressed(q *fields) unit.Format {
 }
 
 func compressedWeights(w *fields) unit.Format {
+	w.known("block_structure", "symmetric", "dynamic", "actorder", "observer", "observer_kwargs", "scale_dtype", "zp_dtype")
+	w.group("group_size")
 	bits, kind, strategy := w.size("num_bits"), w.text("type", ""), w.text("strategy", "")
+	if !slices.Contains(strategies, strategy) {
+		w.fail("strategy", "is %s, which is not understood; known are %s", show(strategy), strings.Join(strategies, " "))
+	}
+	w.close()
 	switch {
 	case kind == "int":
 		return integer(w, "num_bits", bits)
@@ -186,12 +199,18 @@ func readSidecar(r io.Reader, m *model.Model) error {
 	if q == nil {
 		return errors.New("quantization is missing; add it")
 	}
+	f.known("producer")
+	f.close()
+	q.join(f)
+	q.known("kv_cache_quant_algo", "awq_block_size", "has_zero_point", "pre_quant_scale", "smoothquant_val")
+	q.group("group_size")
 	algo := q.text("quant_algo", "")
 	format, ok := modelopt(algo)
 	if !ok {
 		q.fail("quant_algo", "is %s, which is not understood; known are FP8 FP8_BLOCK NVFP4 MXFP8 W4A16_AWQ", show(algo))
 	}
 	kept := q.texts("exclude_modules")
+	q.close()
 	if q.err == nil {
 		setCheckpoint(m, format, kept)
 	}

@@ -1,6 +1,10 @@
 package modelfile
 
-import "github.com/ridgeline/ridgeline/internal/model"
+import (
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/model"
+)
 
 // qwen35 mixes gated delta-rule layers with full attention whose output is
 // gated; every full_attention_interval-th layer is full. MoE variants keep one
@@ -17,7 +21,7 @@ func qwen35(f *fields, m *model.Model) {
 		QKDim:     f.size("linear_key_head_dim"),
 		ConvWidth: f.size("linear_conv_kernel_dim"),
 	}
-	fill(m, linear, qwen35FFN(f))
+	fill(m, linear, qwen35FFN(f, m.Architecture))
 	if dense := f.counts("mlp_only_layers"); len(dense) > 0 {
 		f.fail("mlp_only_layers", "lists layers; a mix of dense and routed layers is not understood here")
 	}
@@ -39,11 +43,11 @@ func qwen35(f *fields, m *model.Model) {
 	}
 }
 
-func qwen35FFN(f *fields) model.FFN {
-	if !f.has("num_experts") {
+func qwen35FFN(f *fields, architecture string) model.FFN {
+	if !strings.Contains(architecture, "Moe") && !f.has("num_experts") {
 		return gated(f)
 	}
-	moe := routed(f.size("num_experts"), f.size("num_experts_per_tok"), f.size("moe_intermediate_size"))
+	moe := f.experts("num_experts", "moe_intermediate_size", "num_experts_per_tok")
 	moe.SharedInner, moe.SharedGate = f.size("shared_expert_intermediate_size"), true
 	f.used["intermediate_size"] = true // stated by some files, used by no layer
 	return moe

@@ -8,27 +8,35 @@ import (
 
 // harmless lists the fields that leave shapes and counts alone: tokens,
 // dropout, initialisation, rotary angles, routing scores, training losses,
-// bookkeeping of the library. A trailing or leading * matches the rest.
+// bookkeeping of the library. Names are whole, since init_layers or
+// rope_head_dim would be shapes; only the endings of harmlessEndings are free.
 var harmless = []string{
 	// tokens and tasks
-	"*_token_id", "*_token_ids", "*_token_index", "boi_*", "eoi_*", "mm_tokens_per_image", "tokenizer_name", "model_max_length",
-	"summary_*", "task_specific_params", "problem_type", "id2label", "label2id", "prefix",
+	"mm_tokens_per_image", "tokenizer_name", "tokenizer_class", "model_max_length", "task_specific_params", "problem_type", "id2label", "label2id",
+	"prefix", "summary_type", "summary_use_proj", "summary_activation", "summary_proj_to_labels", "summary_first_dropout",
 	// training: dropout, initialisation, losses
-	"*dropout*", "*_pdrop", "pdrop_*", "*_prob", "initializer_*", "init_*", "*_init", "embedding_fraction", "gradient_checkpointing",
-	"aux_loss_*", "router_aux_loss_coef", "router_z_loss_coef", "router_jitter_noise", "seq_aux",
+	"attention_dropout", "attn_dropout", "hidden_dropout", "dropout", "activation_dropout", "layerdrop", "classifier_dropout", "attention_probs_dropout_prob",
+	"hidden_dropout_prob", "attn_pdrop", "embd_pdrop", "emb_pdrop", "resid_pdrop", "initializer_range", "initializer_factor", "init_std", "init_config",
+	"embedding_fraction", "gradient_checkpointing", "aux_loss_alpha", "router_aux_loss_coef", "router_z_loss_coef", "router_jitter_noise", "seq_aux",
 	// numerics
-	"*_eps", "*_epsilon", "*activation_function", "hidden_act", "hidden_activation", "activation", "ffn_act_fn", "swiglu_limit", "swiglu_alpha",
-	"*_softcapping", "query_pre_attn_scalar", "scale_attn*", "attn_scale", "attn_temperature_tuning", "floor_scale", "logit_scale",
+	"rms_norm_eps", "layer_norm_eps", "layer_norm_epsilon", "layernorm_epsilon", "norm_eps", "norm_epsilon", "hidden_act", "hidden_activation",
+	"activation", "activation_function", "ffn_act_fn", "swiglu_limit", "swiglu_alpha", "attn_logit_softcapping", "final_logit_softcapping", "query_pre_attn_scalar",
+	"scale_attn_weights", "scale_attn_by_inverse_layer_idx", "attn_scale", "attn_temperature_tuning", "floor_scale", "logit_scale",
 	"attention_softmax_in_fp32", "masked_softmax_fusion", "reorder_and_upcast_attn", "slow_but_exact", "apply_residual_connection_post_layernorm",
-	"offset_alibi", "skip_bias_add*", "mamba_ssm_dtype", "torch_dtype", "dtype",
+	"offset_alibi", "skip_bias_add", "skip_bias_add_qkv", "mamba_ssm_dtype", "torch_dtype", "dtype",
 	// rotary angles
-	"rope_*", "rotary_*", "*rotary_factor", "mrope_*", "yarn_*", "original_max_position_embeddings", "initial_context_length", "indexer_rope_interleave",
+	"rope_theta", "rope_scaling", "rope_parameters", "rope_interleave", "rope_local_base_freq", "rope_type", "rotary_dim", "rotary_pct", "rotary_emb_base",
+	"partial_rotary_factor", "mrope_interleaved", "mrope_section", "original_max_position_embeddings", "initial_context_length", "indexer_rope_interleave",
 	// routing scores
 	"norm_topk_prob", "routed_scaling_factor", "router_scaling_factor", "scoring_func",
 	// bookkeeping of the library
-	"transformers_version", "auto_map", "_name_or_path", "use_cache", "cache_implementation", "use_return_dict", "return_dict*", "output_*",
-	"pretraining_tp", "ep_size", "init_device", "verbose", "is_decoder", "is_encoder_decoder", "seq_length",
+	"transformers_version", "auto_map", "_name_or_path", "use_cache", "cache_implementation", "use_return_dict", "return_dict", "return_dict_in_generate",
+	"output_attentions", "output_hidden_states", "output_scores", "output_router_logits", "pretraining_tp", "ep_size", "init_device", "verbose",
+	"is_decoder", "seq_length",
 }
+
+// harmlessEndings mark the many names of single tokens.
+var harmlessEndings = []string{"_token_id", "_token_ids", "_token_index"}
 
 // shapeWords mark a field that may change a shape: such a field is never skipped.
 var shapeWords = []string{
@@ -38,19 +46,8 @@ var shapeWords = []string{
 }
 
 func isHarmless(key string) bool {
-	return slices.ContainsFunc(harmless, func(p string) bool {
-		head, tail := strings.HasSuffix(p, "*"), strings.HasPrefix(p, "*")
-		switch word := strings.Trim(p, "*"); {
-		case head && tail:
-			return strings.Contains(key, word)
-		case head:
-			return strings.HasPrefix(key, word)
-		case tail:
-			return strings.HasSuffix(key, word)
-		default:
-			return key == word
-		}
-	})
+	return slices.Contains(harmless, key) ||
+		slices.ContainsFunc(harmlessEndings, func(end string) bool { return strings.HasSuffix(key, end) })
 }
 
 // finish judges the fields that no reader asked for. One whose name or type says
