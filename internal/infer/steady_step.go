@@ -7,11 +7,53 @@ import (
 // burst is the mean time to the first token when n clients send at once: steps full
 // of prompts follow one another, each ends the wait of those it has read.
 //
-//	mean = step(prompts that fit) x (steps + 1)/2,  steps = chunks of all / what fits
+//	mean = step(prompts that fit) x (steps + own)/2,  steps = chunks of all / what fits
 func (s *steady) burst(n float64) float64 {
+	clumps, full := s.clumps(n)
+	return s.mixed(0, full) * (clumps + s.chunks) / 2
+}
+
+// clumps is the steps that read the prompts of n clients one after the other, and
+// how many chunks a full one reads.
+func (s *steady) clumps(n float64) (steps float64, full int64) {
 	chunks := n * s.chunks
-	fit := min(chunks, s.capacity)
-	return s.mixed(0, int64(math.Ceil(fit))) * (math.Ceil(chunks/fit) + 1) / 2
+	fit := max(min(chunks, s.capacity), 1)
+	return math.Ceil(chunks / fit), int64(math.Ceil(fit))
+}
+
+// lockstep is the closed loop of clients whose requests are all alike: K steps read
+// a prompt of every client, k of them each, and those who were read together end
+// together. Where prompts ride along with generation, each clump sees the others':
+//
+//	TTFT = k mixed,  answer = (steps - (K - k)) decode + (K - k) mixed
+//
+// Where they are read between decode steps and first, all clients generate together
+// and are read together:
+//
+//	TTFT = (K + k)/2 prompt,  answer = steps decode + (K - k)/2 prompt
+//
+// It does not hold where an answer ends before all prompts are read: ok is false.
+func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool) {
+	clumps, full := s.clumps(clients)
+	others := clumps - s.chunks
+	if s.steps <= others {
+		return p, false
+	}
+	decode := float64(s.decode(clients).Total)
+	var first, answer float64
+	if s.e.profile.Separate {
+		prompt := s.mixed(0, full)
+		first, answer = prompt*(clumps+s.chunks)/2, s.steps*decode+others/2*prompt
+	} else {
+		mixed := s.mixed(clients*s.others, full)
+		first, answer = s.chunks*mixed, (s.steps-others)*decode+others*mixed
+	}
+	n := clients * answer / (first + answer)
+	p = s.point(n, answer/s.steps, first, held, limit)
+	p.Step = s.decode(clients)
+	p.Prompts = 1 - float64(p.Step.Total)*s.steps/answer
+	p.Bound = p.Step.Bound()
+	return p, true
 }
 
 // held is how many sequences the instance may hold and what would stop more.
