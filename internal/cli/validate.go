@@ -1,13 +1,14 @@
 package cli
 
 import (
+	"context"
 	"fmt"
-	"os"
 	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/validate"
 )
@@ -61,11 +62,17 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 		if err := required(cmd, "runs"); err != nil {
 			return err
 		}
+		if err := notEmpty(cmd, "runs", "configs"); err != nil {
+			return err
+		}
+		if err := checkConfigs(p.Configs); err != nil {
+			return err
+		}
 		thresholds, err := parseThresholds(limits)
 		if err != nil {
 			return err
 		}
-		d, err := validateTraining(runs, &p)
+		d, err := validateTraining(cmd.Context(), runs, &p)
 		if err != nil {
 			return err
 		}
@@ -77,13 +84,16 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 		if err != nil {
 			return err
 		}
+		if done := d.Scored + len(d.Skipped); done < d.Rows {
+			return fmt.Errorf("interrupted: %d of %d rows were predicted", done, d.Rows)
+		}
 		return missed(d, thresholds)
 	}
 	return cmd
 }
 
-func validateTraining(path string, p *validate.Predictor) (*validate.Document, error) {
-	f, err := os.Open(path)
+func validateTraining(ctx context.Context, path string, p *validate.Predictor) (*validate.Document, error) {
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, usagef("--runs: %w: give a CSV file of runs", err)
 	}
@@ -92,7 +102,7 @@ func validateTraining(path string, p *validate.Predictor) (*validate.Document, e
 	if err != nil {
 		return nil, badInput(err)
 	}
-	return validate.Training(runs, p), nil
+	return validate.Training(ctx, runs, p), nil
 }
 
 // threshold is a metric's largest median error.

@@ -46,6 +46,9 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := r.check(m); err != nil {
+		return nil, err
+	}
 	job := plan.NewJob(m, r.GPUs, int(c.Node.GPUs), r.GlobalBatch, r.Seq, max(r.MTP, 0))
 	e, err := p.evaluator(r, job, c)
 	if err != nil {
@@ -66,6 +69,28 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	out := &Prediction{Run: r, MoE: m.MoE(), Arch: c.Device.Arch, Device: c.Device.Name, Result: res}
 	out.Memory = engineOf(r).memory.in(&res.Memory)
 	return out, nil
+}
+
+// check refuses what no plan of the run's model and GPUs can have, before it is
+// multiplied or left out.
+func (r *Run) check(m *model.Model) error {
+	for _, d := range []struct {
+		name string
+		n    int
+	}{{"tp", r.TP}, {"pp", r.PP}, {"cp", r.CP}, {"ep", r.EP}, {"dp", r.DP}, {"shard_group", r.ShardGroup}} {
+		if d.n > r.GPUs {
+			return fmt.Errorf("%s=%d on %d GPUs: give at most as many", d.name, d.n, r.GPUs)
+		}
+	}
+	switch {
+	case r.ZeRO > 3:
+		return fmt.Errorf("zero=%d: give 0, 1, 2 or 3", r.ZeRO)
+	case r.MTP > len(m.MTP):
+		return fmt.Errorf("mtp=%d: %s has %d MTP modules", r.MTP, m.Name, len(m.MTP))
+	case float64(r.TP)*float64(r.PP)*float64(r.CP) > float64(r.GPUs):
+		return fmt.Errorf("tp=%d x pp=%d x cp=%d on %d GPUs: make the product at most as many", r.TP, r.PP, r.CP, r.GPUs)
+	}
+	return nil
 }
 
 func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evaluator, error) {

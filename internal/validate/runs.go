@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // Run is one measured training run as its source describes it. Degrees that the
@@ -35,7 +37,10 @@ const maxCell = 1 << 30
 // training_runs.csv, in any order. name is the table's in errors, which take one
 // line and name the column, and the row by its id.
 func ReadRuns(r io.Reader, name string) ([]Run, error) {
-	in := csv.NewReader(r)
+	in, err := table(r, name)
+	if err != nil {
+		return nil, err
+	}
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(columns, " "))
@@ -70,6 +75,18 @@ func ReadRuns(r io.Reader, name string) ([]Run, error) {
 		seen[run.ID] = true
 		runs = append(runs, run)
 	}
+}
+
+// maxTable bounds a table's bytes; published ones have some hundred kB.
+const maxTable = 64 << 20
+
+// table is a reader of CSV text, in UTF-8 with or without a byte order mark.
+func table(r io.Reader, name string) (*csv.Reader, error) {
+	text, err := input.Text(r, maxTable)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return csv.NewReader(text), nil
 }
 
 // row reads the cells of one run and keeps the first complaint.

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"context"
 	"math"
 	"slices"
 	"strings"
@@ -73,12 +74,16 @@ func (r *ratios) add(s *Scored) {
 }
 
 // Training predicts every run and states the errors, groups in the order of
-// their keys, predictions in the order of the runs.
-func Training(runs []Run, p *Predictor) *Document {
+// their keys, predictions in the order of the runs. A context that ends leaves the
+// remaining runs out: Scored and Skipped then count fewer than Rows.
+func Training(ctx context.Context, runs []Run, p *Predictor) *Document {
 	d := &Document{Rows: len(runs), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var all ratios
 	groups := map[groupKey]*ratios{}
 	for i := range runs {
+		if ctx.Err() != nil {
+			break
+		}
 		r := &runs[i]
 		x, err := p.Predict(r)
 		if err != nil {

@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"context"
 	"math"
 	"strings"
 	"testing"
@@ -9,7 +10,7 @@ import (
 // Targets over all published runs; docs/accuracy.md says by group what is reached.
 func TestPublishedRuns(t *testing.T) {
 	runs := published(t)
-	d := Training(runs, &Predictor{})
+	d := Training(t.Context(), runs, &Predictor{})
 	for _, s := range d.Skipped {
 		t.Logf("skipped %s: %s", s.ID, s.Reason)
 	}
@@ -35,12 +36,12 @@ func TestBlindToMeasurement(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := Training(runs, &Predictor{})
+	a := Training(t.Context(), runs, &Predictor{})
 	for i := range runs {
 		runs[i].TokensPerSecondPerGPU *= 3
 		runs[i].MemoryFigure *= 2
 	}
-	b := Training(runs, &Predictor{})
+	b := Training(t.Context(), runs, &Predictor{})
 	for i := range a.Predictions {
 		if a.Predictions[i].Predicted != b.Predictions[i].Predicted {
 			t.Errorf("%s: %g became %g", a.Predictions[i].ID, a.Predictions[i].Predicted, b.Predictions[i].Predicted)
@@ -57,15 +58,33 @@ func TestSkippedIsSaid(t *testing.T) {
 		{",none,,", ",none,zb-x,", "schedule"},
 		{",none,,", ",nothing,,", "recompute"},
 		{",1,1,1,1,1,8,1,", ",3,1,1,1,1,8,1,", "24 GPUs"},
+		{",1,1,1,1,1,8,1,", ",16,1,1,1,1,8,1,", "tp=16 on 8 GPUs"},
+		{",1,1,1,1,1,8,1,", ",4,4,1,1,1,,1,", "tp=4 x pp=4 x cp=1 on 8 GPUs"},
+		{",1,1,1,1,1,8,1,", ",1,1,1,1,1,8,7,", "zero=7: give 0, 1, 2 or 3"},
+		{",8,1,,none,", ",8,3,1000000,none,", "shard_group=1000000 on 8 GPUs"},
+		{",none,,,", ",none,,2,", "mtp=2: llama-2-7b has 0 MTP modules"},
 	} {
 		runs, err := ReadRuns(strings.NewReader(strings.Replace(sample, c.old, c.new, 1)), "t")
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Training(runs[:1], &Predictor{})
+		d := Training(t.Context(), runs[:1], &Predictor{})
 		if d.Scored != 0 || len(d.Skipped) != 1 || !strings.Contains(d.Skipped[0].Reason, c.want) || strings.Contains(d.Skipped[0].Reason, "\n") {
 			t.Errorf("%q for %q: %+v", c.new, c.old, d.Skipped)
 		}
+	}
+}
+
+// An interrupt leaves out what was not predicted yet.
+func TestInterrupted(t *testing.T) {
+	runs, err := ReadRuns(strings.NewReader(sample), "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if d := Training(ctx, runs, &Predictor{}); d.Rows != len(runs) || d.Scored != 0 || len(d.Skipped) != 0 {
+		t.Errorf("%+v", d)
 	}
 }
 
