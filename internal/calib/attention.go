@@ -6,6 +6,9 @@ import (
 	"github.com/ridgeline/ridgeline/internal/work"
 )
 
+// mostTrained is the largest head dimension of training's kernels.
+const mostTrained = 256
+
 // mlaV is MLA's value dimension (arXiv:2405.04434); its d_qk is hw.MLADim.
 const mlaV = 128
 
@@ -50,7 +53,7 @@ func attentionSamples(t *table, keep func() bool) ([]sample, error) {
 				kvHeads = heads
 			}
 		}
-		if plain && (qk == hw.MLADim || qk > hw.HeadDims[hw.NumHeadDims-1]) || !keep() {
+		if plain && (qk == hw.MLADim || qk > mostTrained) || !keep() {
 			continue
 		}
 		x := sample{ops: make([]work.Op, 1), weight: 1}

@@ -132,7 +132,10 @@ func bare(gpu string) (*hw.Cluster, error) {
 }
 
 // solve runs a problem and books its origin and errors.
-func (f *fitter) solve(p *problem) error {
+func (f *fitter) solve(p *problem) error { return f.solveFrom(p, 1, func(int) {}) }
+
+// solveFrom runs a problem from n starts, each set by begin, and keeps the best end.
+func (f *fitter) solveFrom(p *problem, n int, begin func(i int)) error {
 	if len(p.sources) == 0 {
 		return nil
 	}
@@ -142,7 +145,7 @@ func (f *fitter) solve(p *problem) error {
 			f.kernels.Devices = append(f.kernels.Devices, name)
 		}
 	}
-	fit, tables, err := p.solve()
+	fit, tables, err := p.solve(n, begin)
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", p.what, f.kernels.Arch, err)
 	}

@@ -10,8 +10,11 @@ func (f *fitter) attention() error {
 		return err
 	}
 	a := &f.kernels.Attention
-	*a = hw.Attention{Share: [hw.NumHeadDims]float64{0.5, 0.6, 0.6}, Fill: 100, Tail: 0.5}
-	return f.core("attention", a, sources, &a.Share[0], &a.Share[1], &a.Share[2])
+	*a = hw.Attention{Fill: 100, Tail: 0.5}
+	shares := [...]float64{0.5, 0.6, 0.6} // up to 64, 128 and above
+	refresh := func() { a.Share = [hw.NumHeadDims]float64{shares[0], shares[1], shares[2], shares[2], shares[2]} }
+	refresh()
+	return f.coreWith("attention", a, sources, refresh, &shares[0], &shares[1], &shares[2])
 }
 
 // mla fits latent attention expanded to heads on TensorRT-LLM's tables.
@@ -23,13 +26,17 @@ func (f *fitter) mla() error {
 	a := &f.kernels.MLA
 	share := 0.6
 	*a = hw.Attention{Fill: 100, Tail: 0.5}
-	refresh := func() { a.Share = [hw.NumHeadDims]float64{share, share, share} }
+	refresh := func() { a.Share = every(share) }
 	refresh()
 	return f.coreWith("mla", a, sources, refresh, &share)
 }
 
-func (f *fitter) core(what string, a *hw.Attention, sources []*source, shares ...*float64) error {
-	return f.coreWith(what, a, sources, func() {}, shares...)
+// every gives all head dimensions one value.
+func every(v float64) (all [hw.NumHeadDims]float64) {
+	for i := range all {
+		all[i] = v
+	}
+	return all
 }
 
 func (f *fitter) coreWith(what string, a *hw.Attention, sources []*source, refresh func(), shares ...*float64) error {

@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -29,13 +30,13 @@ func (f *fitter) engines() error {
 	}
 	for i := range f.kernels.Engines {
 		e := &f.kernels.Engines[i]
-		for _, step := range []func(*hw.Engine) error{f.contexts, f.decodes, f.experts, f.oneShot, f.modules} {
+		for _, step := range []func(*hw.Engine) error{f.contexts, f.decodes, f.products, f.experts, f.oneShot, f.modules} {
 			if err := step(e); err != nil {
 				return err
 			}
 		}
 	}
-	f.kernels.Engines = slices.DeleteFunc(f.kernels.Engines, func(e hw.Engine) bool { return !e.Decode.Known() && len(e.MoE) == 0 })
+	f.kernels.Engines = slices.DeleteFunc(f.kernels.Engines, func(e hw.Engine) bool { return !e.Decode[0].Known() && len(e.MoE) == 0 })
 	return f.exchanges()
 }
 
@@ -95,118 +96,230 @@ func (s *source) read(path string, every int, want func(c *cells, i int) bool) e
 	return nil
 }
 
-// core16 and core8 choose rows by the format of the core's products; dimensions
-// above the largest tabled one run on other kernels.
-func core16(c *cells, i int) bool {
-	return c.is("attn_dtype", i) != "fp8" && c.at("head_dim", i) <= hw.HeadDims[hw.NumHeadDims-1]
+// operandNames and cacheNames follow hw.Operands and hw.NumCaches.
+var (
+	operandNames = [hw.NumOperands]string{"", " 8-bit cache", " 8-bit"}
+	cacheNames   = [hw.NumCaches]string{"", " 8-bit cache"}
+)
+
+// operandsAre chooses rows by the formats of the core and its cache.
+func operandsAre(column string, want int) func(c *cells, i int) bool {
+	return func(c *cells, i int) bool {
+		core, cache, why := c.operands(column, i)
+		return why == "" && hw.Operands(core, cache) == want
+	}
 }
 
-func core8(c *cells, i int) bool {
-	return c.is("attn_dtype", i) == "fp8" && c.at("head_dim", i) <= hw.HeadDims[hw.NumHeadDims-1]
+// cacheIs chooses rows by the cache's format alone.
+func cacheIs(column string, want int) func(c *cells, i int) bool {
+	return func(c *cells, i int) bool {
+		_, cache, why := c.operands(column, i)
+		return why == "" && (cache.Bits() <= 8) == (want == 1)
+	}
 }
 
 // contexts fits the engine's cores over prompts.
 func (f *fitter) contexts(e *hw.Engine) error {
-	for _, p := range []struct {
-		what, pattern string
-		every         int
-		want          func(c *cells, i int) bool
-		to            *hw.Attention
-		one           bool // a single head dimension
-	}{
-		{"context", "attention/" + e.Name + "-*context*.parquet", everyContext, core16, &e.Context, false},
-		{"context 8-bit", "attention/" + e.Name + "-*context*.parquet", everyContext, core8, &e.Context8, false},
-		{"context mla", "mla/" + e.Name + "-*context_mla_perf.parquet", everySmall, nil, &e.MLA, true},
-	} {
-		sources, err := f.rows(e.Name, p.pattern, p.every, p.want)
+	for i := range hw.NumOperands {
+		sources, err := f.rows(e.Name, "attention/"+e.Name+"-*context*.parquet", everyContext, operandsAre("attn_dtype", i))
 		if err != nil {
 			return err
 		}
-		if len(sources) == 0 {
-			continue
+		if err := f.context(e.Name+" context"+operandNames[i], sources, &e.Context[i], false); err != nil {
+			return err
 		}
-		a := p.to
-		*a = hw.Attention{Share: [hw.NumHeadDims]float64{0.5, 0.6, 0.6}, Fill: 100, Tail: 0.5}
-		launch := 10.0
-		knobs := []knob{{&a.Fill, 0, 2000}, {&a.Tail, 0, 1}, {&a.Stream, 0, 3}, {&launch, 1, 400}}
-		refresh := func() { a.Launch = us(launch) }
-		if p.one {
-			share := 0.6
-			knobs = append(knobs, knob{&share, 0.02, 1})
-			refresh = func() { a.Launch = us(launch); a.Share = [hw.NumHeadDims]float64{share, share, share} }
-		} else {
-			for i := range a.Share {
-				knobs = append(knobs, knob{&a.Share[i], 0.1, 1})
-			}
+		if sources, err = f.rows(e.Name, "mla/"+e.Name+"-*context_mla_perf.parquet", everySmall, operandsAre("mla_dtype", i)); err != nil {
+			return err
 		}
-		if err := f.solve(&problem{what: e.Name + " " + p.what, sources: sources, knobs: knobs, refresh: refresh}); err != nil {
+		if err := f.context(e.Name+" context mla"+operandNames[i], sources, &e.MLA[i], true); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// context fits one core; one shares a rate among all head dimensions.
+func (f *fitter) context(what string, sources []*source, a *hw.Attention, one bool) error {
+	if len(sources) == 0 {
+		return nil
+	}
+	*a = hw.Attention{Fill: 100, Tail: 0.5, Share: every(0.6)}
+	launch, item, share := 10.0, 0.5, 0.6
+	knobs := []knob{{&a.Fill, 0, 2000}, {&a.Tail, 0, 1}, {&a.Stream, 0, 3}, {&launch, 1, 400}, {&item, 0, 20}}
+	if one {
+		knobs = append(knobs, knob{&share, 0.02, 1})
+	} else {
+		for i := range a.Share {
+			if holds(sources, i) {
+				knobs = append(knobs, knob{&a.Share[i], 0.02, 1})
+			}
+		}
+	}
+	return f.solve(&problem{what: what, sources: sources, knobs: knobs, refresh: func() {
+		a.Launch, a.Item = us(launch), us(item)
+		if one {
+			a.Share = every(share)
+		}
+	}})
+}
+
+// holds tells whether rows of the head dimension with this index are among the sources.
+func holds(sources []*source, index int) bool {
+	for _, s := range sources {
+		for i := range s.fit {
+			d := s.fit[i].ops[0].HeadDim
+			if d <= hw.HeadDims[index] && (index == 0 || d > hw.HeadDims[index-1]) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // decodes fits the engine's cores of one query token per sequence.
 func (f *fitter) decodes(e *hw.Engine) error {
-	for _, p := range []struct {
-		what, pattern string
-		every         int
-		to            *hw.Decode
-	}{
-		{"decode", "attention/" + e.Name + "-*generation_attention*.parquet", everyDecode, &e.Decode},
-		{"decode mla", "mla/" + e.Name + "-*generation_mla_perf.parquet", everySmall, &e.Latent},
-	} {
-		sources, err := f.rows(e.Name, p.pattern, p.every, nil)
+	for i := range hw.NumCaches {
+		sources, err := f.rows(e.Name, "attention/"+e.Name+"-*generation_attention*.parquet", everyDecode, cacheIs("attn_dtype", i))
 		if err != nil {
 			return err
 		}
-		if len(sources) == 0 {
-			continue
+		if err := f.decode(e.Name+" decode"+cacheNames[i], sources, &e.Decode[i], false); err != nil {
+			return err
 		}
-		d := p.to
-		*d = hw.Decode{Share: 0.4, Pad: 8, Memory: 0.85, Cache8: 0.9, Reach: 3, Split: 512, NearRate: 1.5}
-		item, join, launch, near := 2.0, 2.0, 8.0, 40.0
-		knobs := []knob{{&d.Share, 0.01, 1}, {&d.Pad, 0, 128}, {&d.Memory, 0.05, 1}, {&d.Cache8, 0.3, 1}, {&d.Reach, 0.2, 20}, {&d.Split, 16, 4096},
-			{&d.Overlap, 0, 1}, {&item, 0, 20}, {&join, 0, 20}, {&launch, 1, 400}, {&near, 0, 200}, {&d.NearRate, 1, 4}}
-		refresh := func() {
-			d.Item, d.Join, d.Launch, d.Near = us(item), us(join), us(launch), unit.Bytes(near*1e6)
+		if sources, err = f.rows(e.Name, "mla/"+e.Name+"-*generation_mla_perf.parquet", everySmall, cacheIs("mla_dtype", i)); err != nil {
+			return err
 		}
-		if err := f.solve(&problem{what: e.Name + " " + p.what, sources: sources, knobs: knobs, refresh: refresh}); err != nil {
+		if err := f.decode(e.Name+" decode mla"+cacheNames[i], sources, &e.Latent[i], true); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// expertKernel is one kernel of the MoE tables.
-type expertKernel struct{ kernel, dtype string }
+// starts are where the search of a decode's constants begins: with the cache's
+// stream or with the products as the ceiling, and with or without a warm L2. The
+// best end is kept, since a pattern search stays in the valley it begins in.
+var starts = []struct{ share, pad, memory, near, nearRate, group, groupRate float64 }{
+	{0.6, 8, 0.8, 40, 1.8, 0, 1},
+	{0.3, 60, 0.9, 40, 1.2, 0, 1},
+	{0.6, 8, 0.8, 40, 1.8, 32, 2},
+}
 
-// experts fits every kernel and weight format of the engine's MoE tables, the
-// commonest kernel of a format first.
-func (f *fitter) experts(e *hw.Engine) error {
-	count := map[expertKernel]int{}
-	pattern := "moe/" + e.Name + "-*.parquet"
-	_, err := f.rows(e.Name, pattern, 1<<30, func(c *cells, i int) bool {
-		count[expertKernel{c.is("kernel_source", i), c.is("moe_dtype", i)}]++
-		return false
+func (f *fitter) decode(what string, sources []*source, d *hw.Decode, one bool) error {
+	if len(sources) == 0 {
+		return nil
+	}
+	var item, join, launch, near, memory float64
+	p := &problem{what: what, sources: sources, refresh: func() {
+		d.Item, d.Join, d.Launch, d.Near = us(item), us(join), us(launch), unit.Bytes(near*1e6)
+		if one {
+			d.Memory = every(memory)
+		}
+	}}
+	p.knobs = []knob{{&d.Share, 0.01, 1}, {&d.Pad, 0, 128}, {&d.Reach, 0.2, 20}, {&d.Split, 16, 4096}, {&d.Overlap, 0, 1},
+		{&item, 0, 20}, {&join, 0, 20}, {&launch, 1, 400}, {&near, 0, 200}, {&d.NearRate, 1, 4}}
+	if one {
+		p.knobs = append(p.knobs, knob{&memory, 0.02, 1})
+	} else {
+		for i := range d.Memory {
+			if holds(sources, i) {
+				p.knobs = append(p.knobs, knob{&d.Memory[i], 0.02, 1})
+			}
+		}
+	}
+	plain := p.knobs
+	return f.solveFrom(p, len(starts), func(i int) {
+		s := starts[i]
+		*d = hw.Decode{Share: s.share, Pad: s.pad, Memory: every(s.memory), Reach: 3, Split: 512, NearRate: s.nearRate, Group: s.group, GroupRate: s.groupRate}
+		item, join, launch, near, memory = 2, 2, 8, s.near, s.memory
+		p.knobs = plain
+		if s.group > 0 {
+			p.knobs = append(plain[:len(plain):len(plain)], knob{&d.Group, 1, 129}, knob{&d.GroupRate, 0.1, 6})
+		}
 	})
+}
+
+// products fits every kernel and format of the engine's GEMM tables, with what the
+// engine does around them, the commonest kernel of a format first.
+func (f *fitter) products(e *hw.Engine) error {
+	pattern := "gemm/" + e.Name + "-*.parquet"
+	list, err := f.kernelsOf(e.Name, pattern, "gemm_dtype")
 	if err != nil {
 		return err
 	}
-	var list []expertKernel
+	for _, k := range list {
+		sources, err := f.rows(e.Name, pattern, everyGEMM, k.row("gemm_dtype"))
+		if err != nil {
+			return err
+		}
+		for _, s := range sources {
+			s.options.Eager = true
+		}
+		if err := f.product(e, k, sources); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *fitter) product(e *hw.Engine, k kernelOf, sources []*source) error {
+	e.GEMM = append(e.GEMM, k.product())
+	g := &e.GEMM[len(e.GEMM)-1]
+	g.GEMM = hw.GEMM{Share: 0.8, Fill: 100, Edge: 10, Quant: 0.5, Overlap: 0.2, Memory: 0.85}
+	launch, row, element, host := 5.0, 0.1, 0.1, 0.0
+	knobs := []knob{{&g.Share, 0.05, 1}, {&g.Fill, 0, 800}, {&g.Edge, 0, 120}, {&g.Quant, 0, 1}, {&g.Overlap, 0, 1}, {&g.Memory, 0.1, 1},
+		{&launch, 0.5, 100}, {&row, 0, 12}, {&element, 0, 8}, {&host, 0, 400}}
+	return f.solve(&problem{what: e.Name + " gemm " + k.dtype + " " + k.kernel, sources: sources, knobs: knobs, refresh: func() {
+		g.Launch, g.Host, g.PerRow, g.PerElement = us(launch), us(host), unit.Seconds(row*1e-9), unit.Seconds(element*1e-12)
+	}})
+}
+
+// kernelOf is one kernel of a table and its format.
+type kernelOf struct{ kernel, dtype string }
+
+// row chooses the kernel's rows.
+func (k kernelOf) row(dtype string) func(c *cells, i int) bool {
+	return func(c *cells, i int) bool { return c.is("kernel_source", i) == k.kernel && c.is(dtype, i) == k.dtype }
+}
+
+func (k kernelOf) product() hw.Product {
+	format := formats[k.dtype]
+	x := hw.Product{Kernel: k.kernel, Format: format.product, Weights: format.product}
+	if format.stored != unit.FP32 {
+		x.Weights = format.stored
+	}
+	return x
+}
+
+// kernelsOf lists the kernels of an engine's tables, the commonest first.
+func (f *fitter) kernelsOf(engine, pattern, dtype string) ([]kernelOf, error) {
+	count := map[kernelOf]int{}
+	_, err := f.rows(engine, pattern, 1<<30, func(c *cells, i int) bool {
+		count[kernelOf{c.is("kernel_source", i), c.is(dtype, i)}]++
+		return false
+	})
+	if err != nil {
+		return nil, err
+	}
+	var list []kernelOf
 	for k := range count {
 		list = append(list, k)
 	}
-	slices.SortFunc(list, func(a, b expertKernel) int {
-		if count[a] != count[b] {
-			return count[b] - count[a]
-		}
-		return strings.Compare(a.kernel+a.dtype, b.kernel+b.dtype)
+	slices.SortFunc(list, func(a, b kernelOf) int {
+		return cmp.Or(count[b]-count[a], strings.Compare(a.kernel+a.dtype, b.kernel+b.dtype))
 	})
+	return list, nil
+}
+
+// experts fits every kernel and weight format of the engine's MoE tables.
+func (f *fitter) experts(e *hw.Engine) error {
+	pattern := "moe/" + e.Name + "-*.parquet"
+	list, err := f.kernelsOf(e.Name, pattern, "moe_dtype")
+	if err != nil {
+		return err
+	}
 	for _, k := range list {
-		sources, err := f.rows(e.Name, pattern, everyExperts, func(c *cells, i int) bool {
-			return c.is("kernel_source", i) == k.kernel && c.is("moe_dtype", i) == k.dtype
-		})
+		sources, err := f.rows(e.Name, pattern, everyExperts, k.row("moe_dtype"))
 		if err != nil {
 			return err
 		}
@@ -217,15 +330,10 @@ func (f *fitter) experts(e *hw.Engine) error {
 	return nil
 }
 
-func (f *fitter) expert(e *hw.Engine, k expertKernel, sources []*source) error {
-	format := formats[k.dtype]
-	x := hw.MoE{Kernel: k.kernel, Product: format.product, Weights: format.product}
-	if format.stored != unit.FP32 {
-		x.Weights = format.stored
-	}
-	x.GEMM = hw.GEMM{Share: 0.6, Fill: 200, Edge: 20, Quant: 0.5, Overlap: 0.3, Memory: 0.8}
-	e.MoE = append(e.MoE, x)
+func (f *fitter) expert(e *hw.Engine, k kernelOf, sources []*source) error {
+	e.MoE = append(e.MoE, k.product())
 	g := &e.MoE[len(e.MoE)-1]
+	g.GEMM = hw.GEMM{Share: 0.6, Fill: 200, Edge: 20, Quant: 0.5, Overlap: 0.3, Memory: 0.8}
 	launch, expert := 8.0, 10.0
 	knobs := []knob{{&g.Share, 0.05, 1}, {&g.Fill, 0, 4000}, {&g.Edge, 0, 300}, {&g.Quant, 0, 1}, {&g.Overlap, 0, 1}, {&g.Memory, 0.1, 1},
 		{&launch, 0.5, 200}, {&g.Passes, 0, 8}, {&expert, 0, 1000}}
@@ -236,7 +344,7 @@ func (f *fitter) expert(e *hw.Engine, k expertKernel, sources []*source) error {
 
 // oneShot fits the engine's own all-reduce.
 func (f *fitter) oneShot(e *hw.Engine) error {
-	sources, err := f.rows(e.Name, "comm/"+e.Name+"-*custom_allreduce*.parquet", 2, nil)
+	sources, err := f.rows(e.Name, "comm/"+e.Name+"-*custom_allreduce*.parquet", 3, nil)
 	if err != nil || len(sources) == 0 {
 		return err
 	}

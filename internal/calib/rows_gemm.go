@@ -15,7 +15,7 @@ var formats = map[string]struct{ product, stored unit.Format }{
 	"w4a8_mxfp4_mxfp8": {unit.MXFP8, unit.MXFP4},
 }
 
-var gemmKind = &kind{name: "gemm", text: []string{"gemm_dtype"}, numbers: []string{"m", "n", "k", "latency"}, row: gemmRow}
+var gemmKind = &kind{name: "gemm", text: []string{"gemm_dtype", "kernel_source"}, numbers: []string{"m", "n", "k", "latency"}, row: gemmRow}
 
 func gemmRow(c *cells, i int, x *sample) string {
 	f, ok := formats[c.is("gemm_dtype", i)]
@@ -25,7 +25,9 @@ func gemmRow(c *cells, i int, x *sample) string {
 	if why := c.positive(i, "m", "n", "k"); why != "" {
 		return why
 	}
-	x.ops = append(x.ops, storedGEMM(f.product, f.stored, c.at("m", i), c.at("n", i), c.at("k", i)))
+	op := storedGEMM(f.product, f.stored, c.at("m", i), c.at("n", i), c.at("k", i))
+	op.Kernel = c.is("kernel_source", i)
+	x.ops = append(x.ops, op)
 	return c.latency(i, x)
 }
 

@@ -118,11 +118,12 @@ func predict(m *cost.Machine, e *engine, x *sample) float64 {
 	return max(t, e.host*1e-6)
 }
 
-// solve turns the knobs until the weighted mean of |ln(predicted/measured)| is
-// smallest, and returns the error on the rows kept out of the fit.
-func (p *problem) solve() (hw.Fit, []TableError, error) {
+// solve turns the knobs from every start until the weighted mean of
+// |ln(predicted/measured)| is smallest, keeps the best end, and returns the error on
+// the rows kept out of the fit.
+func (p *problem) solve(n int, begin func(i int)) (hw.Fit, []TableError, error) {
 	var failed error
-	descend(p.knobs, func() float64 {
+	loss := func() float64 {
 		sum, weight := 0.0, 0.0
 		err := p.each(false, func(_ *source, x *sample, predicted float64) {
 			sum += x.weight * math.Abs(math.Log(predicted/x.seconds))
@@ -132,9 +133,27 @@ func (p *problem) solve() (hw.Fit, []TableError, error) {
 			failed = err
 		}
 		return sum / weight
-	})
+	}
+	var best struct {
+		start  int
+		loss   float64
+		values []float64
+	}
+	for i := range n {
+		begin(i)
+		if l := descend(p.knobs, loss); i == 0 || l < best.loss {
+			best.start, best.loss, best.values = i, l, nil
+			for _, k := range p.knobs {
+				best.values = append(best.values, *k.value)
+			}
+		}
+	}
 	if failed != nil {
 		return hw.Fit{}, nil, failed
+	}
+	begin(best.start)
+	for i, k := range p.knobs {
+		*k.value = best.values[i]
 	}
 	return p.score()
 }

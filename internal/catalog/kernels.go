@@ -82,6 +82,7 @@ type coreFile struct {
 	Fill   float64                 `json:"fill_keys"`
 	Tail   float64                 `json:"tail"`
 	Stream float64                 `json:"stream_passes"`
+	Item   float64                 `json:"item_us,omitempty"`
 	Launch float64                 `json:"launch_us"`
 }
 
@@ -185,7 +186,7 @@ func (a *coreFile) constants() hw.Attention {
 	if a == nil {
 		return hw.Attention{}
 	}
-	return hw.Attention{Share: a.Share, Fill: a.Fill, Tail: a.Tail, Stream: a.Stream, Launch: scaled(a.Launch, -6)}
+	return hw.Attention{Share: a.Share, Fill: a.Fill, Tail: a.Tail, Stream: a.Stream, Item: scaled(a.Item, -6), Launch: scaled(a.Launch, -6)}
 }
 
 // scaled is v x 10^exp seconds.

@@ -20,9 +20,7 @@ func checkKernels(k *hw.Kernels) error {
 		c.least(n, g.Fill, g.Edge, float64(g.Launch))
 	}
 	for _, a := range [...]*hw.Attention{&k.Attention, &k.MLA} {
-		c.share("attention", a.Share[:]...)
-		c.share("attention", a.Tail)
-		c.least("attention", a.Fill, a.Stream, float64(a.Launch))
+		c.core("attention", a)
 	}
 	l := &k.Links
 	c.share("links", l.Own)
@@ -44,23 +42,38 @@ func checkKernels(k *hw.Kernels) error {
 }
 
 func (c *rangeCheck) engine(e *hw.Engine) {
-	for _, a := range [...]*hw.Attention{&e.Context, &e.Context8, &e.MLA} {
-		c.share(e.Name+" context", append(a.Share[:], a.Tail)...)
-		c.least(e.Name+" context", a.Fill, a.Stream, float64(a.Launch))
+	for i := range e.Context {
+		c.core(e.Name+" context", &e.Context[i])
+		c.core(e.Name+" mla", &e.MLA[i])
 	}
-	for _, d := range [...]*hw.Decode{&e.Decode, &e.Latent} {
-		c.share(e.Name+" decode", d.Share, d.Memory, d.Cache8, d.Overlap)
-		c.least(e.Name+" decode", d.Pad, d.Reach, d.Split, float64(d.Item), float64(d.Join), float64(d.Launch), float64(d.Near), d.NearRate)
+	for i := range e.Decode {
+		c.decode(e.Name+" decode", &e.Decode[i])
+		c.decode(e.Name+" latent decode", &e.Latent[i])
 	}
-	for i := range e.MoE {
-		x := &e.MoE[i]
-		c.share(e.Name+" moe "+x.Kernel, x.Share, x.Quant, x.Overlap, x.Memory, x.Grouped)
-		c.least(e.Name+" moe "+x.Kernel, x.Fill, x.Edge, float64(x.Launch), x.Passes, float64(x.Expert))
+	for _, list := range [...][]hw.Product{e.GEMM, e.MoE} {
+		for i := range list {
+			x := &list[i]
+			what := e.Name + " products " + x.Kernel
+			c.share(what, x.Share, x.Quant, x.Overlap, x.Memory, x.Grouped)
+			c.least(what, x.Fill, x.Edge, float64(x.Launch), float64(x.PerRow), float64(x.PerElement), float64(x.Host), x.Passes, float64(x.Expert))
+		}
 	}
 	o := &e.AllReduce
 	c.share(e.Name+" all-reduce", o.Share)
 	c.least(e.Name+" all-reduce", float64(o.Start), float64(o.Rank), float64(o.Pass), float64(o.Most), float64(o.Eager))
 	c.least(e.Name, float64(e.ModuleContext), float64(e.ModuleDecode))
+}
+
+func (c *rangeCheck) core(what string, a *hw.Attention) {
+	c.share(what, a.Share[:]...)
+	c.share(what, a.Tail)
+	c.least(what, a.Fill, a.Stream, float64(a.Item), float64(a.Launch))
+}
+
+func (c *rangeCheck) decode(what string, d *hw.Decode) {
+	c.share(what, d.Memory[:]...)
+	c.share(what, d.Share, d.Overlap)
+	c.least(what, d.Pad, d.Reach, d.Split, float64(d.Item), float64(d.Join), float64(d.Launch), d.Group, d.GroupRate, float64(d.Near), d.NearRate)
 }
 
 // rangeCheck keeps the first complaint.

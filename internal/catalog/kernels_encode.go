@@ -50,7 +50,7 @@ func coreOf(a *hw.Attention) *coreFile {
 	if *a == (hw.Attention{}) {
 		return nil
 	}
-	f := &coreFile{Fill: digits(a.Fill), Tail: digits(a.Tail), Stream: digits(a.Stream), Launch: in(a.Launch, 6)}
+	f := &coreFile{Fill: digits(a.Fill), Tail: digits(a.Tail), Stream: digits(a.Stream), Item: in(a.Item, 6), Launch: in(a.Launch, 6)}
 	for i, s := range a.Share {
 		f.Share[i] = digits(s)
 	}

@@ -9,40 +9,44 @@ import (
 
 // The form of hw.Engine and hw.Exchange with units spelled in the keys.
 type engineFile struct {
-	Name          string       `json:"engine"`
-	Context       *coreFile    `json:"context,omitempty"`
-	Context8      *coreFile    `json:"context_8bit,omitempty"`
-	MLA           *coreFile    `json:"mla,omitempty"`
-	Decode        *decodeFile  `json:"decode,omitempty"`
-	Latent        *decodeFile  `json:"latent_decode,omitempty"`
-	MoE           []moeFile    `json:"moe,omitempty"`
-	AllReduce     *oneShotFile `json:"all_reduce,omitempty"`
-	ModuleContext float64      `json:"mla_context_module_us,omitempty"`
-	ModuleDecode  float64      `json:"mla_decode_module_us,omitempty"`
+	Name          string                    `json:"engine"`
+	Context       [hw.NumOperands]*coreFile `json:"context_by_operands,omitzero"`
+	MLA           [hw.NumOperands]*coreFile `json:"mla_by_operands,omitzero"`
+	Decode        [hw.NumCaches]*decodeFile `json:"decode_by_cache,omitzero"`
+	Latent        [hw.NumCaches]*decodeFile `json:"latent_decode_by_cache,omitzero"`
+	GEMM          []engineProductFile       `json:"gemm,omitempty"`
+	MoE           []engineProductFile       `json:"moe,omitempty"`
+	AllReduce     *oneShotFile              `json:"all_reduce,omitempty"`
+	ModuleContext float64                   `json:"mla_context_module_us,omitempty"`
+	ModuleDecode  float64                   `json:"mla_decode_module_us,omitempty"`
 }
 
 type decodeFile struct {
-	Share    float64 `json:"share"`
-	Pad      float64 `json:"pad_rows"`
-	Memory   float64 `json:"memory_share"`
-	Cache8   float64 `json:"cache_8bit_share"`
-	Reach    float64 `json:"reach"`
-	Split    float64 `json:"split_keys"`
-	Item     float64 `json:"item_us"`
-	Join     float64 `json:"join_us"`
-	Overlap  float64 `json:"overlap"`
-	Launch   float64 `json:"launch_us"`
-	Near     float64 `json:"near_mb"`
-	NearRate float64 `json:"near_rate"`
+	Share     float64                 `json:"share"`
+	Pad       float64                 `json:"pad_rows"`
+	Memory    [hw.NumHeadDims]float64 `json:"memory_share_by_head_dim"`
+	Reach     float64                 `json:"reach"`
+	Split     float64                 `json:"split_keys"`
+	Item      float64                 `json:"item_us"`
+	Join      float64                 `json:"join_us"`
+	Overlap   float64                 `json:"overlap"`
+	Launch    float64                 `json:"launch_us"`
+	Group     float64                 `json:"group,omitempty"`
+	GroupRate float64                 `json:"group_rate,omitempty"`
+	Near      float64                 `json:"near_mb"`
+	NearRate  float64                 `json:"near_rate"`
 }
 
-type moeFile struct {
+type engineProductFile struct {
 	Kernel  string `json:"kernel,omitempty"`
 	Weights string `json:"weights"`
 	Product string `json:"product"`
 	productFile
-	Passes float64 `json:"passes"`
-	Expert float64 `json:"expert_ns"`
+	PerRow     float64 `json:"per_row_ns,omitempty"`
+	PerElement float64 `json:"per_element_ps,omitempty"`
+	Host       float64 `json:"host_us,omitempty"`
+	Passes     float64 `json:"passes,omitempty"`
+	Expert     float64 `json:"expert_ns,omitempty"`
 }
 
 type oneShotFile struct {
@@ -61,41 +65,69 @@ type exchangeFile struct {
 }
 
 func (f *engineFile) engine() (hw.Engine, error) {
-	e := hw.Engine{Name: f.Name, Context: f.Context.constants(), Context8: f.Context8.constants(), MLA: f.MLA.constants(),
-		Decode: f.Decode.constants(), Latent: f.Latent.constants(), AllReduce: f.AllReduce.constants(),
-		ModuleContext: scaled(f.ModuleContext, -6), ModuleDecode: scaled(f.ModuleDecode, -6)}
+	e := hw.Engine{Name: f.Name, AllReduce: f.AllReduce.constants(), ModuleContext: scaled(f.ModuleContext, -6), ModuleDecode: scaled(f.ModuleDecode, -6)}
 	if f.Name == "" {
 		return e, fmt.Errorf("engines: an engine has no name: name it")
 	}
-	for _, x := range f.MoE {
-		weights, ok := unit.ParseFormat(x.Weights)
-		product, ok2 := unit.ParseFormat(x.Product)
-		if !ok || !ok2 {
-			return e, fmt.Errorf("engines: %s: moe: unknown format among %q and %q", f.Name, x.Weights, x.Product)
-		}
-		e.MoE = append(e.MoE, hw.MoE{Kernel: x.Kernel, Weights: weights, Product: product, GEMM: x.constants(), Passes: x.Passes, Expert: scaled(x.Expert, -9)})
+	for i := range f.Context {
+		e.Context[i], e.MLA[i] = f.Context[i].constants(), f.MLA[i].constants()
 	}
-	return e, nil
+	for i := range f.Decode {
+		e.Decode[i], e.Latent[i] = f.Decode[i].constants(), f.Latent[i].constants()
+	}
+	var err error
+	if e.GEMM, err = products(f.GEMM); err == nil {
+		e.MoE, err = products(f.MoE)
+	}
+	if err != nil {
+		err = fmt.Errorf("engines: %s: %w", f.Name, err)
+	}
+	return e, err
+}
+
+func products(list []engineProductFile) ([]hw.Product, error) {
+	var out []hw.Product
+	for _, x := range list {
+		weights, known := unit.ParseFormat(x.Weights)
+		product, known2 := unit.ParseFormat(x.Product)
+		if !known || !known2 {
+			return nil, fmt.Errorf("unknown format among %q and %q", x.Weights, x.Product)
+		}
+		out = append(out, hw.Product{Kernel: x.Kernel, Weights: weights, Format: product, GEMM: x.constants(), PerRow: scaled(x.PerRow, -9),
+			PerElement: scaled(x.PerElement, -12), Host: scaled(x.Host, -6), Passes: x.Passes, Expert: scaled(x.Expert, -9)})
+	}
+	return out, nil
 }
 
 func engineOf(e *hw.Engine) engineFile {
-	f := engineFile{Name: e.Name, Context: coreOf(&e.Context), Context8: coreOf(&e.Context8), MLA: coreOf(&e.MLA),
-		Decode: decodeOf(&e.Decode), Latent: decodeOf(&e.Latent), ModuleContext: in(e.ModuleContext, 6), ModuleDecode: in(e.ModuleDecode, 6)}
+	f := engineFile{Name: e.Name, GEMM: productsOf(e.GEMM), MoE: productsOf(e.MoE), ModuleContext: in(e.ModuleContext, 6), ModuleDecode: in(e.ModuleDecode, 6)}
+	for i := range e.Context {
+		f.Context[i], f.MLA[i] = coreOf(&e.Context[i]), coreOf(&e.MLA[i])
+	}
+	for i := range e.Decode {
+		f.Decode[i], f.Latent[i] = decodeOf(&e.Decode[i]), decodeOf(&e.Latent[i])
+	}
 	if o := &e.AllReduce; o.Known() {
 		f.AllReduce = &oneShotFile{in(o.Start, 6), in(o.Rank, 6), in(o.Pass, 6), digits(o.Share), digits(float64(o.Most) / 1e6), in(o.Eager, 6)}
 	}
-	for i := range e.MoE {
-		x := &e.MoE[i]
-		f.MoE = append(f.MoE, moeFile{Kernel: x.Kernel, Weights: x.Weights.String(), Product: x.Product.String(), productFile: productOf(&x.GEMM), Passes: digits(x.Passes), Expert: in(x.Expert, 9)})
-	}
 	return f
+}
+
+func productsOf(list []hw.Product) []engineProductFile {
+	var out []engineProductFile
+	for i := range list {
+		x := &list[i]
+		out = append(out, engineProductFile{Kernel: x.Kernel, Weights: x.Weights.String(), Product: x.Format.String(), productFile: productOf(&x.GEMM),
+			PerRow: in(x.PerRow, 9), PerElement: in(x.PerElement, 12), Host: in(x.Host, 6), Passes: digits(x.Passes), Expert: in(x.Expert, 9)})
+	}
+	return out
 }
 
 func (f *decodeFile) constants() hw.Decode {
 	if f == nil {
 		return hw.Decode{}
 	}
-	return hw.Decode{Share: f.Share, Pad: f.Pad, Memory: f.Memory, Cache8: f.Cache8, Reach: f.Reach, Split: f.Split,
+	return hw.Decode{Share: f.Share, Pad: f.Pad, Memory: f.Memory, Group: f.Group, GroupRate: f.GroupRate, Reach: f.Reach, Split: f.Split,
 		Item: scaled(f.Item, -6), Join: scaled(f.Join, -6), Overlap: f.Overlap, Launch: scaled(f.Launch, -6),
 		Near: megabytes(f.Near), NearRate: f.NearRate}
 }
@@ -104,8 +136,12 @@ func decodeOf(d *hw.Decode) *decodeFile {
 	if !d.Known() {
 		return nil
 	}
-	return &decodeFile{digits(d.Share), digits(d.Pad), digits(d.Memory), digits(d.Cache8), digits(d.Reach), digits(d.Split),
-		in(d.Item, 6), in(d.Join, 6), digits(d.Overlap), in(d.Launch, 6), digits(float64(d.Near) / 1e6), digits(d.NearRate)}
+	f := &decodeFile{Share: digits(d.Share), Pad: digits(d.Pad), Reach: digits(d.Reach), Split: digits(d.Split), Item: in(d.Item, 6), Join: in(d.Join, 6),
+		Overlap: digits(d.Overlap), Launch: in(d.Launch, 6), Group: digits(d.Group), GroupRate: digits(d.GroupRate), Near: digits(float64(d.Near) / 1e6), NearRate: digits(d.NearRate)}
+	for i, v := range d.Memory {
+		f.Memory[i] = digits(v)
+	}
+	return f
 }
 
 func (f *oneShotFile) constants() hw.OneShot {

@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"math"
+
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
@@ -52,7 +54,12 @@ func (m *Machine) attention(op *work.Op) Price {
 		compute /= share
 	}
 	bytes := float64(op.Bytes)
-	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, float64(a.Launch))
+	start := float64(a.Launch)
+	if a.Item > 0 {
+		tiles := float64(max(op.Groups, 1)) * math.Ceil(float64(op.SeqQ)/queryTile)
+		start += float64(a.Item) * max(1, tiles/m.sms)
+	}
+	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, start)
 }
 
 // core is the constants of a core that is not a decode.
@@ -60,15 +67,21 @@ func (m *Machine) core(op *work.Op) *attentionRates {
 	serving := m.options.Engine != ""
 	switch {
 	case op.HeadDim == hw.MLADim && op.KVHeads*max(op.Sequences, 1) == op.Groups && serving:
-		return &m.serving.latent
-	case serving && op.Format.Bits() == 8:
-		return &m.serving.context8
+		return &m.serving.latent[hw.Operands(op.Format, cache(op))]
 	case serving:
-		return &m.serving.context
+		return &m.serving.context[hw.Operands(op.Format, cache(op))]
 	case op.HeadDim == hw.MLADim:
 		return &m.mla
 	}
 	return &m.att
+}
+
+// cache is the format of the keys and values; the operands' own where none is said.
+func cache(op *work.Op) unit.Format {
+	if op.KV == unit.FP32 {
+		return op.Format
+	}
+	return op.KV
 }
 
 // headDim is the index of the smallest tabled dimension that holds d.

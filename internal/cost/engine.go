@@ -3,21 +3,18 @@ package cost
 import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
-	"github.com/ridgeline/ridgeline/internal/work"
 )
 
 // serving is the kernels of the engine in Options: each block the engine's own,
 // else that of the first engine of the generation which has one.
 type serving struct {
-	context, context8, latent attentionRates // latent: MLA of a prompt
-	decode, decodeMLA         hw.Decode
-	allReduce                 hw.OneShot
-	exchange, lowLatency      hw.Exchange
-	moe                       []gemmRates // parallel to moeOf
-	moeOf                     []hw.MoE
-	overheads                 [unit.NumFormats]hw.Overhead
-	moduleContext             float64 // seconds
-	moduleDecode              float64
+	context, latent      [hw.NumOperands]attentionRates // latent: MLA of a prompt
+	decode, decodeMLA    [hw.NumCaches]hw.Decode
+	allReduce            hw.OneShot
+	exchange, lowLatency hw.Exchange
+	gemm, moe            []engineProduct
+	moduleContext        unit.Seconds
+	moduleDecode         unit.Seconds
 }
 
 // block picks the first known block of a kind, the named engine's before others'.
@@ -43,59 +40,55 @@ func block[T any](k *hw.Kernels, name string, of func(*hw.Engine) *T, known func
 func knownAttention(a *hw.Attention) bool { return a.Launch > 0 }
 func knownSeconds(s *unit.Seconds) bool   { return *s > 0 }
 
-// resolveEngine prepares the serving kernels. Training prices with no engine, and
-// then nothing here is used but decode, which training has not.
+// resolveEngine prepares the serving kernels. With no engine named, as in
+// training, only decode, which training has not, and the exchanges' constants are used.
 func (m *Machine) resolveEngine(d *hw.Device, k *hw.Kernels) {
 	name := m.options.Engine
 	s := &m.serving
-	peak8 := d.Peak.Matrix[unit.FP8].Value
-	half, eighth := max(m.matrix[unit.BF16], m.matrix[unit.FP16]), m.matrix[unit.FP8]
-	own := func(of func(*hw.Engine) *hw.Attention, usual hw.Attention, peak, limit float64) attentionRates {
-		a := block(k, name, of, knownAttention)
-		if a.Launch == 0 {
-			a = usual
-		}
-		return m.attentionRates(a, peak, limit, 1)
+	for i := range hw.NumCaches {
+		s.decode[i] = block(k, name, func(e *hw.Engine) *hw.Decode { return &e.Decode[i] }, (*hw.Decode).Known)
+		s.decodeMLA[i] = block(k, name, func(e *hw.Engine) *hw.Decode { return &e.Latent[i] }, (*hw.Decode).Known)
 	}
-	peak := d.Peak.Matrix[unit.BF16].Value
-	s.context = own(func(e *hw.Engine) *hw.Attention { return &e.Context }, k.Attention, peak, half)
-	s.latent = own(func(e *hw.Engine) *hw.Attention { return &e.MLA }, k.MLA, peak, half)
-	s.context8 = s.context
-	if eighth > 0 {
-		s.context8 = own(func(e *hw.Engine) *hw.Attention { return &e.Context8 }, k.Attention, peak8, eighth)
-	}
-	known := (*hw.Decode).Known
-	s.decode = block(k, name, func(e *hw.Engine) *hw.Decode { return &e.Decode }, known)
-	s.decodeMLA = block(k, name, func(e *hw.Engine) *hw.Decode { return &e.Latent }, known)
 	s.allReduce = block(k, name, func(e *hw.Engine) *hw.OneShot { return &e.AllReduce }, (*hw.OneShot).Known)
 	s.exchange, s.lowLatency = k.Exchange, k.LowLatency
-	s.moduleContext = float64(block(k, name, func(e *hw.Engine) *unit.Seconds { return &e.ModuleContext }, knownSeconds))
-	s.moduleDecode = float64(block(k, name, func(e *hw.Engine) *unit.Seconds { return &e.ModuleDecode }, knownSeconds))
+	s.moduleContext = block(k, name, func(e *hw.Engine) *unit.Seconds { return &e.ModuleContext }, knownSeconds)
+	s.moduleDecode = block(k, name, func(e *hw.Engine) *unit.Seconds { return &e.ModuleDecode }, knownSeconds)
 	if name == "" {
 		return
 	}
-	m.resolveMoE(k, name)
-	for i := range k.Overheads {
-		o := &k.Overheads[i]
-		for f := range unit.NumFormats {
-			if o.Engine == name && o.What == "gemm "+f.String() {
-				s.overheads[f] = *o
-			}
-		}
-	}
+	m.resolveContext(k, name)
+	s.gemm = m.engineProducts(k, name, func(e *hw.Engine) []hw.Product { return e.GEMM })
+	s.moe = m.engineProducts(k, name, func(e *hw.Engine) []hw.Product { return e.MoE })
 }
 
-// around is what the engine adds around a dense product: quantising of the
-// activations, launches of its own, and the host's pace where no CUDA graph runs.
-func (m *Machine) around(p Price, op *work.Op) Price {
-	o := &m.serving.overheads[op.Format]
-	extra := o.Fixed + o.PerRow*unit.Seconds(op.M) + o.PerElement*unit.Seconds(op.M*op.K)
-	p.Estimate += extra
-	p.Upper += extra
-	if m.options.Eager && o.Host > p.Estimate {
-		p.Estimate, p.Upper, p.Bound = o.Host, max(p.Upper, o.Host), Latency
+// resolveContext prepares the cores over prompts: formats that no engine has
+// constants for take those of 16 bit, whose own stand-in is training's.
+func (m *Machine) resolveContext(k *hw.Kernels, name string) {
+	s := &m.serving
+	for i := range hw.NumOperands {
+		peak, limit := m.peakHalf, max(m.matrix[unit.BF16], m.matrix[unit.FP16])
+		if i == 2 && m.matrix[unit.FP8] > 0 {
+			peak, limit = m.peakMatrix[unit.FP8], m.matrix[unit.FP8]
+		}
+		a := block(k, name, func(e *hw.Engine) *hw.Attention { return &e.Context[i] }, knownAttention)
+		l := block(k, name, func(e *hw.Engine) *hw.Attention { return &e.MLA[i] }, knownAttention)
+		switch {
+		case i > 0 && a.Launch == 0:
+			s.context[i] = s.context[0]
+		case a.Launch == 0:
+			s.context[i] = m.att
+		default:
+			s.context[i] = m.attentionRates(a, peak, limit, 1)
+		}
+		switch {
+		case i > 0 && l.Launch == 0:
+			s.latent[i] = s.latent[0]
+		case l.Launch == 0:
+			s.latent[i] = m.mla
+		default:
+			s.latent[i] = m.attentionRates(l, peak, limit, 1)
+		}
 	}
-	return p
 }
 
 // Module is what a latent-attention block takes besides its products and its
@@ -103,7 +96,7 @@ func (m *Machine) around(p Price, op *work.Op) Price {
 // tokens or of a decode step. 0 where nothing was fitted.
 func (m *Machine) Module(context bool) unit.Seconds {
 	if context {
-		return unit.Seconds(m.serving.moduleContext)
+		return m.serving.moduleContext
 	}
-	return unit.Seconds(m.serving.moduleDecode)
+	return m.serving.moduleDecode
 }

@@ -80,25 +80,30 @@ func (m *Machine) reached(r *gemmRates) float64 {
 	return 2.0 * n * n * n / (r.perSM * m.sms) / m.tiled(r, n, n, n, 1)
 }
 
-// product prices Groups products of M x N x K.
+// product prices Groups products of M x N x K, with the engine's kernels where an
+// engine is named and has some.
 func (m *Machine) product(op *work.Op) Price {
-	if m.options.Engine != "" && op.Kind == work.Grouped {
-		if p, ok := m.experts(op); ok {
-			return p
+	if m.options.Engine != "" {
+		if op.Kind == work.Grouped {
+			if x := find(m.serving.moe, op); x != nil {
+				return m.experts(op, x)
+			}
+		} else if x := find(m.serving.gemm, op); x != nil {
+			return m.dense(op, x)
 		}
 	}
-	r := &m.gemm[op.Format]
+	return m.tile(op, &m.gemm[op.Format])
+}
+
+// tile prices a product with one set of constants.
+func (m *Machine) tile(op *work.Op, r *gemmRates) Price {
 	groups := float64(max(op.Groups, 1))
 	compute := m.tiled(r, float64(op.M), float64(op.N), float64(op.K), groups)
 	if op.Kind == work.Grouped && r.Grouped > 0 {
 		compute /= r.Grouped
 	}
 	memory := over(float64(op.Bytes), r.memory)
-	p := m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
-	if m.options.Engine != "" && op.Kind == work.GEMM {
-		p = m.around(p, op)
-	}
-	return p
+	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
 }
 
 // tiled is the time of the multiplications alone, seconds, with the best tile:

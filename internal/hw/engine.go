@@ -6,32 +6,53 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 // A block of zeros means that nothing was fitted; another engine's stands in.
 type Engine struct {
 	Name      string // vllm, sglang, trtllm
-	Context   Attention
-	Context8  Attention // query, key and value in 8 bit; shares are of the FP8 peak
-	MLA       Attention // of a prompt: latent attention expanded to heads
-	Decode    Decode
-	Latent    Decode // absorbed latent attention: one key head of latent + rope
-	MoE       []MoE
+	Context   [NumOperands]Attention
+	MLA       [NumOperands]Attention // of a prompt: latent attention expanded to heads
+	Decode    [NumCaches]Decode
+	Latent    [NumCaches]Decode // absorbed latent attention: one key head of latent + rope
+	GEMM      []Product
+	MoE       []Product // fused routed experts: two grouped products and what lies around them
 	AllReduce OneShot
 	// Module is what a step spends on a latent-attention block beside its products
 	// and its core: norms, rotary embedding, copies, gaps; per module.
 	ModuleContext, ModuleDecode unit.Seconds
 }
 
+// NumOperands counts the formats of a prompt's core: 16-bit operands and cache,
+// 16-bit operands with an 8-bit cache, 8-bit operands. Shares of the last are of
+// the FP8 peak.
+const NumOperands = 3
+
+// Operands is the index of a core's formats.
+func Operands(core, cache unit.Format) int {
+	switch {
+	case core.Bits() <= 8:
+		return 2
+	case cache.Bits() <= 8:
+		return 1
+	}
+	return 0
+}
+
+// NumCaches counts the formats of a decode's cache: 16 bit and 8 bit.
+const NumCaches = 2
+
 // Decode shapes the core of attention for few query tokens per sequence. Work
 // items, one per sequence and key head, walk over their keys; where they are fewer
 // than the SMs, the keys are split and the parts joined.
 type Decode struct {
-	Share   float64      // of the BF16 peak, on padded query rows
-	Pad     float64      // rows that a product computes besides the query heads of a key head
-	Memory  float64      // of the HBM peak, streaming the cache
-	Cache8  float64      // share of that rate where the cache has 8 bit and is converted
-	Reach   float64      // how many SMs' part of the HBM rate one SM can draw
-	Split   float64      // keys: parts are not shorter
-	Item    unit.Seconds // start and end of a work item
-	Join    unit.Seconds // joining the parts of split keys
-	Overlap float64      // 0..1, how much of the smaller of compute and memory time is not hidden
+	Share   float64              // of the BF16 peak, on padded query rows
+	Pad     float64              // rows that a product computes besides the query heads of a key head
+	Memory  [NumHeadDims]float64 // of the HBM peak, streaming the cache, by HeadDims
+	Reach   float64              // how many SMs' part of the HBM rate one SM can draw
+	Split   float64              // keys: parts are not shorter
+	Item    unit.Seconds         // start and end of a work item
+	Join    unit.Seconds         // joining the parts of split keys
+	Overlap float64              // 0..1, how much of the smaller of compute and memory time is not hidden
 	Launch  unit.Seconds
+	// More than Group query heads of a key head run one by one, each reading the
+	// cache at GroupRate times the HBM rate (out of the L2); 0 = any number runs at once.
+	Group, GroupRate float64
 	// A kernel run over and over finds a cache below Near bytes in the L2, NearRate
 	// times as fast; serving steps do not, see work.Op.Warm.
 	Near     unit.Bytes
@@ -41,15 +62,19 @@ type Decode struct {
 // Known tells whether the block holds constants.
 func (d *Decode) Known() bool { return d.Launch > 0 }
 
-// MoE shapes the fused routed experts of one weight format: two grouped products
-// and, in Passes, what lies around them.
-type MoE struct {
-	Kernel  string       // as the tables name it; the first entry of a format is the engine's usual one
-	Weights unit.Format  // as stored
-	Product unit.Format  // as multiplied
-	GEMM                 // Launch per product; Grouped unused
-	Passes  float64      // passes over the 16-bit activations and results of each product
-	Expert  unit.Seconds // each touched expert, per product
+// Product shapes an engine's matrix products of one format, with what the engine
+// does around them: quantising of the activations, permutation, a slow host.
+type Product struct {
+	Kernel  string      // as the tables name it; the first entry of a format is the engine's usual one
+	Weights unit.Format // as stored
+	Format  unit.Format // as multiplied
+	GEMM                // Grouped unused
+	// Dense products only.
+	PerRow, PerElement unit.Seconds // of the activations
+	Host               unit.Seconds // a call outside a CUDA graph cannot take less
+	// Routed experts only.
+	Passes float64      // over the 16-bit activations and results of each product
+	Expert unit.Seconds // each touched expert, per product
 }
 
 // OneShot shapes an engine's own all-reduce kernels over peer-to-peer memory. One

@@ -48,15 +48,16 @@ type Attention struct {
 	Fill   float64              // start, diagonal and end of a tile, in keys per row
 	Tail   float64              // 0..1, how much of the longest tile stands alone
 	Stream float64              // passes over operands and result that no product hides
+	Item   unit.Seconds         // start and end of a tile besides Fill, each SM one after the other
 	Launch unit.Seconds
 }
 
 // NumHeadDims counts HeadDims.
-const NumHeadDims = 3
+const NumHeadDims = 5
 
 // HeadDims are the query-key head dimensions with a rate of their own; another
 // takes the rate of the next larger one.
-var HeadDims = [NumHeadDims]int64{64, 128, 256}
+var HeadDims = [NumHeadDims]int64{64, 128, 192, 256, 512}
 
 // MLADim is the query-key head dimension that Kernels.MLA serves (arXiv:2405.04434).
 const MLADim = 192
