@@ -135,7 +135,7 @@ func TestFormatsListsEveryField(t *testing.T) {
 			}
 		}
 	}
-	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}} {
+	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}} {
 		check(reflect.TypeOf(doc))
 	}
 }

@@ -15,6 +15,7 @@ import (
 type progress struct {
 	mu    sync.Mutex
 	w     io.Writer
+	doing string // what the bar counts, in front of it
 	on    bool
 	start time.Time
 	drawn bool
@@ -25,7 +26,7 @@ const barDelay = 300 * time.Millisecond
 
 func newProgress(w io.Writer) *progress {
 	f, ok := w.(*os.File)
-	return &progress{w: w, on: ok && term.IsTerminal(int(f.Fd())), start: time.Now()}
+	return &progress{w: w, doing: "searching", on: ok && term.IsTerminal(int(f.Fd())), start: time.Now()}
 }
 
 func (p *progress) update(done, all int) {
@@ -36,7 +37,7 @@ func (p *progress) update(done, all int) {
 	}
 	const width = 40
 	n := done * width / all
-	fmt.Fprintf(p.w, "\rsearching %s%s %3d %%", strings.Repeat("█", n), strings.Repeat("░", width-n), 100*done/all)
+	fmt.Fprintf(p.w, "\r%s %s%s %3d %%", p.doing, strings.Repeat("█", n), strings.Repeat("░", width-n), 100*done/all)
 	p.drawn = true
 }
 

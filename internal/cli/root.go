@@ -14,6 +14,7 @@ const (
 var commands = []func(*Env) *cobra.Command{
 	newTrainCommand,
 	newInferCommand,
+	newSimulateCommand,
 	newExplainCommand,
 	newValidateCommand,
 	newScheduleCommand,

@@ -8,7 +8,7 @@ import (
 
 // Capacity is what a service gives with its places full: beyond it requests wait.
 type Capacity struct {
-	Concurrency float64 // requests in steps at once, mean
+	Concurrency float64 // requests that generate at once, mean
 	Requests    float64 // answers per second
 	Output      float64 // tokens per second
 }
@@ -17,7 +17,7 @@ type Capacity struct {
 // cache, requests per user, and the most users.
 const (
 	fullness = 1.25
-	rounds   = 4
+	rounds   = 8
 	mostFull = 4096
 )
 
@@ -37,13 +37,13 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 			full.Requests[i].Blocks = renamed(full.Requests[i].Blocks, again)
 		}
 	}
+	_, instances := own.Generating()
 	r, err := Run(ctx, &own, &full, Options{Seed: seed})
 	if err != nil || r.Partial || r.Done == 0 {
 		return nil, err
 	}
 	m := r.Mean()
-	// Little's law: answers per second times the time from the first step to the end.
-	return &Capacity{Concurrency: m.RequestRate * (m.E2E.Mean - m.Queueing.Mean), Requests: m.RequestRate, Output: m.OutputRate}, nil
+	return &Capacity{Concurrency: m.Batch.Mean * m.Busy * float64(instances), Requests: m.RequestRate, Output: m.OutputRate}, nil
 }
 
 // places is a number of users that leaves some waiting.
@@ -53,10 +53,7 @@ func (s *Service) places(load *workload.Workload) int {
 		tokens += load.Requests[i].Input + load.Requests[i].Output
 	}
 	each := max(tokens/len(load.Requests), 1)
-	e, n := &s.Engine, s.Instances
-	if s.Decode != nil {
-		e, n = s.Decode, s.DecodeInstances
-	}
+	e, n := s.Generating()
 	held := float64(e.Blocks) * float64(e.BlockSize) * float64(e.Ranks*n) / float64(each)
 	return max(1, min(int(min(fullness*held, mostFull))+1, int(fullness*float64(s.Slots()))+1))
 }

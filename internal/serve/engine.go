@@ -125,13 +125,18 @@ func (s *Service) check(w *workload.Workload) error {
 	return s.Decode.check(w.BlockTokens)
 }
 
+// Generating is the engine that generates tokens and how many of it there are.
+func (s *Service) Generating() (e *Engine, instances int) {
+	if s.Decode != nil {
+		return s.Decode, max(s.DecodeInstances, 1)
+	}
+	return &s.Engine, max(s.Instances, 1)
+}
+
 // Slots is how many sequences the service can run at once, KV blocks aside.
 func (s *Service) Slots() int {
-	e, n := &s.Engine, s.Instances
-	if s.Decode != nil {
-		e, n = s.Decode, s.DecodeInstances
-	}
-	return max(n, 1) * max(e.Ranks, 1) * e.MaxSeqs
+	e, n := s.Generating()
+	return n * max(e.Ranks, 1) * e.MaxSeqs
 }
 
 // refuses says why a request can never run on the engine; "" where it can.

@@ -14,13 +14,14 @@ type Summary struct {
 
 	TTFT, TPOT, E2E, Queueing Dist // seconds, over requests
 	ITL                       Dist // seconds, over tokens; with speculation over the steps that gave some
-	Batch                     Dist // sequences in a step, over the time in steps
-	KV                        Dist // share of the KV blocks held, over the time in steps
+	Batch                     Dist // sequences in a step that generates, over the time in such steps
+	KV                        Dist // share of the KV blocks held by what generates, likewise
 
 	RequestRate float64 // answers per second
 	OutputRate  float64 // tokens given per second
 	PromptRate  float64 // prompt tokens run per second
-	Busy        float64 // share of the instances' time in steps
+	Busy        float64 // share of the time in steps, of instances that generate
+	Reading     float64 // and of instances that only read prompts
 	CachedShare float64 // prompt tokens found cached, over those found or run
 	Preempted   int64   // preemptions
 	MeanStep    float64 // seconds
@@ -63,19 +64,16 @@ func (r *Result) Mean() *Summary {
 // result sums the run up.
 func (s *simulation) result(partial bool) (*Result, error) {
 	f, end, w := &s.flow, s.clock.Now(), &s.watch
-	n := s.service.Instances
-	if s.service.Decode != nil {
-		n += s.service.DecodeInstances
-	}
+	n := len(s.readers) + len(s.decoders)
 	r := &Result{Records: s.records[:f.Arrived], Partial: partial, Arrived: f.Arrived, Done: f.Done, Dropped: f.Dropped,
 		Unfinished: f.underway(), End: end, Prompt: f.Prompt, Output: f.Output, Cached: f.Cached, Preemptions: f.Preempted,
 		Instances: n, Timeline: w.timeline.moments(end, n)}
-	r.Whole = s.summary(0, end, *f, w.whole, n)
+	r.Whole = s.summary(0, end, *f, w.whole)
 	if partial && w.open {
 		w.to, w.after = end, *f
 	}
 	if w.to > w.from {
-		steady := s.summary(w.from, w.to, w.after.minus(w.before), w.steady, n)
+		steady := s.summary(w.from, w.to, w.after.minus(w.before), w.steady)
 		if steady.Requests >= minSteady {
 			r.Steady = &steady
 		}
@@ -85,7 +83,7 @@ func (s *simulation) result(partial bool) (*Result, error) {
 }
 
 // summary is the stretch from..to, in which f went through.
-func (s *simulation) summary(from, to time.Duration, f flow, m *meters, instances int) Summary {
+func (s *simulation) summary(from, to time.Duration, f flow, m *meters) Summary {
 	var within []*workload.Record
 	good, judged := 0, 0
 	for i := range s.records[:s.flow.Arrived] {
@@ -109,17 +107,28 @@ func (s *simulation) summary(from, to time.Duration, f flow, m *meters, instance
 	x.Done = int(x.E2E.N)
 	if length := (to - from).Seconds(); length > 0 {
 		x.RequestRate, x.OutputRate, x.PromptRate = float64(f.Done)/length, float64(f.Output)/length, float64(f.Prompt)/length
-		x.Busy = min(f.Busy.Seconds()/length/float64(instances), 1)
+		x.Busy = min(f.Busy.Seconds()/length/float64(s.generating()), 1)
+		if len(s.decoders) > 0 {
+			x.Reading = min(f.Reading.Seconds()/length/float64(len(s.readers)), 1)
+		}
 		if judged > 0 {
 			x.GoodShare = float64(good) / float64(judged)
 			x.Goodput = float64(good) / length
 		}
 	}
 	if f.Steps > 0 {
-		x.MeanStep = f.Busy.Seconds() / float64(f.Steps)
+		x.MeanStep = (f.Busy + f.Reading).Seconds() / float64(f.Steps)
 	}
 	if f.Cached > 0 {
 		x.CachedShare = float64(f.Cached) / float64(f.Cached+f.Prompt)
 	}
 	return x
+}
+
+// generating is the number of instances that generate.
+func (s *simulation) generating() int {
+	if len(s.decoders) > 0 {
+		return len(s.decoders)
+	}
+	return len(s.readers)
 }

@@ -16,7 +16,8 @@ type flow struct {
 	Output                 int64 // tokens given to users
 	Preempted              int64
 	Steps                  int64
-	Busy                   time.Duration // of all instances together
+	Busy                   time.Duration // of all instances that generate together
+	Reading                time.Duration // of those that only read prompts
 }
 
 // underway is the requests that wait, move or run.
@@ -26,7 +27,7 @@ func (f *flow) underway() int { return f.Arrived - f.Done - f.Dropped }
 func (f flow) minus(e flow) flow {
 	return flow{Arrived: f.Arrived - e.Arrived, Done: f.Done - e.Done, Dropped: f.Dropped - e.Dropped, Moving: f.Moving,
 		Prompt: f.Prompt - e.Prompt, Cached: f.Cached - e.Cached, Output: f.Output - e.Output,
-		Preempted: f.Preempted - e.Preempted, Steps: f.Steps - e.Steps, Busy: f.Busy - e.Busy}
+		Preempted: f.Preempted - e.Preempted, Steps: f.Steps - e.Steps, Busy: f.Busy - e.Busy, Reading: f.Reading - e.Reading}
 }
 
 // The histogram of token gaps: up to eleven days in steps of 0.1 %.
@@ -41,12 +42,18 @@ const fills = 1000
 // meters gather distributions over a stretch of the run.
 type meters struct {
 	gaps  *hdrhistogram.Histogram // ns between tokens of one sequence
-	batch []time.Duration         // time of instances in steps of n sequences
+	batch []time.Duration         // time of generating instances in steps of n sequences
 	fill  []time.Duration         // time in steps with n/fills of the blocks held
 }
 
 func newMeters(largest int) *meters {
 	return &meters{hdrhistogram.New(1, longestGap, gapDigits), make([]time.Duration, largest+1), make([]time.Duration, fills+1)}
+}
+
+// record adds a step of d.
+func (m *meters) record(size, fill int, d time.Duration) {
+	m.batch[size] += d
+	m.fill[fill] += d
 }
 
 // watch observes a run: as a whole, and in the stretch between start-up and
@@ -103,14 +110,16 @@ func (w *watch) answered(s *simulation, i int) {
 // begin is told of each step that starts and lasts d.
 func (w *watch) begin(f *flow, in *instance, now, d time.Duration) {
 	f.Steps++
-	f.Busy += d
 	used, capacity := in.kv()
 	size, fill := in.current.size, used*fills/capacity
-	w.whole.batch[size] += d
-	w.whole.fill[fill] += d
-	if w.open {
-		w.steady.batch[size] += d
-		w.steady.fill[fill] += d
+	if in.prefill {
+		f.Reading += d
+	} else {
+		f.Busy += d
+		w.whole.record(size, fill, d)
+		if w.open {
+			w.steady.record(size, fill, d)
+		}
 	}
 	w.timeline.stretch(now, d, sample{running: float64(size), waiting: float64(in.waiting()), fill: float64(used) / float64(capacity)})
 }

@@ -63,8 +63,8 @@ func (a Arrival) String() string {
 	return "constant"
 }
 
-// check says what is wrong with the rate.
-func (a Arrival) check() error {
+// Check says what is wrong with the rate.
+func (a Arrival) Check() error {
 	if !(a.Rate > 0 && a.Rate <= maxRate) {
 		return fmt.Errorf("rate %g: give requests per second above 0 and up to %g", a.Rate, float64(maxRate))
 	}

@@ -35,7 +35,7 @@ func (s *Synthetic) Generate() (*Workload, error) {
 	n := s.Requests
 	var times []time.Duration
 	if s.Concurrency == 0 {
-		if err := s.Arrival.check(); err != nil {
+		if err := s.Arrival.Check(); err != nil {
 			return nil, err
 		}
 		times = s.Arrival.Times(n, s.Duration, Stream(s.Seed, Arrivals))
