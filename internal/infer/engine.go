@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -23,7 +24,8 @@ type Engine struct {
 	half    float64 // seconds that an exchange between nodes waits: half a round trip
 	extra   float64 // half less what the machine's prices hold of it; may be negative
 	scratch []work.Op
-	notes   []string
+	notes   []string // warnings
+	assumed []string
 	memory  Memory
 	load    cacheLoad // of the stage in memory
 }
@@ -102,7 +104,7 @@ func (e *Engine) product(f unit.Format, what string) unit.Format {
 	if e.machine.Supports(wide) != nil {
 		wide = unit.FP16
 	}
-	e.note("%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide)
+	e.assumed = append(e.assumed, fmt.Sprintf("%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide))
 	return wide
 }
 
@@ -113,8 +115,11 @@ func (e *Engine) note(format string, args ...any) {
 // Warnings are what a reader must know about the answer, one line each.
 func (e *Engine) Warnings() []string { return e.notes }
 
-// Assumptions are figures that nobody measured and what stood in for them.
-func (e *Engine) Assumptions() []string { return e.machine.Assumptions() }
+// Assumptions are figures that nobody measured and what stood in for them, and
+// formats that the device does not multiply.
+func (e *Engine) Assumptions() []string {
+	return slices.Concat(e.machine.Assumptions(), e.assumed)
+}
 
 // Setup is the engine's setup with its defaults filled in.
 func (e *Engine) Setup() *Setup { return &e.setup }

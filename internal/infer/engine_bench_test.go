@@ -34,3 +34,12 @@ func BenchmarkNewAndSteady(b *testing.B) {
 		}
 	}
 }
+
+func BenchmarkSteady(b *testing.B) {
+	e := mustEngine(b, "deepseek-r1", "h200x8", plan.Serving{TP: 8}, nil)
+	for i := 0; b.Loop(); i++ {
+		if _, err := infer.Steady(e, &infer.Load{ISL: 4096, OSL: 1024, Concurrency: int64(1 + i%256)}); err != nil {
+			b.Fatal(err)
+		}
+	}
+}

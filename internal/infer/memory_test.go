@@ -104,7 +104,7 @@ func TestDoesNotFit(t *testing.T) {
 	}
 }
 
-// The copies of a cache are named.
+// The copies of a cache and formats that the device lacks are named.
 func TestWarnings(t *testing.T) {
 	for _, row := range []struct {
 		model, cluster string
@@ -120,8 +120,8 @@ func TestWarnings(t *testing.T) {
 				s.Weights, s.Experts = unit.FP8, unit.FP8
 			}
 		})
-		if all := strings.Join(e.Warnings(), "\n"); !strings.Contains(all, row.says) {
-			t.Errorf("%s %s: warnings %q, want %q", row.model, row.plan.String(), all, row.says)
+		if all := strings.Join(append(e.Assumptions(), e.Warnings()...), "\n"); !strings.Contains(all, row.says) {
+			t.Errorf("%s %s: %q does not hold %q", row.model, row.plan.String(), all, row.says)
 		}
 	}
 	e := mustEngine(t, "llama-3.1-70b", "h100x8", plan.Serving{TP: 8}, nil)

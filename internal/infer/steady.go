@@ -114,14 +114,42 @@ func Steady(e *Engine, l *Load) (Point, error) {
 			return Point{}, err
 		}
 	}
-	s := steady{e: e, st: l.Stepper, l: l, tokens: l.Spec.Tokens()}
+	s := newSteady(e, l)
+	return s.solve(), nil
+}
+
+func newSteady(e *Engine, l *Load) *steady {
+	s := &steady{e: e, st: l.Stepper, l: l, tokens: l.Spec.Tokens()}
 	if s.st == nil {
 		s.st = e
 	}
 	s.steps = float64(l.OSL-1) / s.tokens
 	s.context = float64(l.ISL) + float64(l.OSL)/2
-	return s.solve(), nil
+	return s
 }
+
+// Knee is how many clients the instance takes before requests queue, whatever the
+// load's own concurrency: the cache, the slots or the step's prompt tokens end there.
+func Knee(e *Engine, l *Load) (float64, error) {
+	one := *l
+	one.Concurrency = max(l.Concurrency, 1)
+	if _, err := Steady(e, &one); err != nil {
+		return 0, err
+	}
+	s := newSteady(e, &one)
+	held, _ := s.held()
+	s.others = 1
+	s.budget(held)
+	if s.steps <= 0 {
+		return min(held, s.capacity/s.chunks), nil
+	}
+	n := s.capacity / s.chunks * s.steps
+	step := s.step(n)
+	return min(held, n*(1+s.first(n, step)/(s.steps*step))), nil
+}
+
+// iterations bounds the search for the population; it takes 3 to 6.
+const iterations = 40
 
 // solve finds the population of generating sequences.
 func (s *steady) solve() Point {
@@ -136,37 +164,30 @@ func (s *steady) solve() Point {
 	}
 	if l.Fixed {
 		if p, ok := s.lockstep(clients, held, limit); ok {
-			p.Knee = min(held, s.clients(most))
 			return p
 		}
 	}
 	n := min(clients, most)
-	var step, first float64
-	for range 40 {
-		step, first = s.step(n), s.first(n)
+	step := s.step(n)
+	first := s.first(n, step)
+	for i := range iterations {
 		total := n
 		if s.steps > 0 {
 			total += n / (s.steps * step) * first
 		}
 		next := min(n*clients/total, most)
-		if math.Abs(next-n) < 1e-3*n {
-			n = next
-			break
+		near := math.Abs(next-n) < 1e-3*n
+		if i > iterations/4 { // steps count whole sequences: the fixed point may lie between two
+			next = (n + next) / 2
 		}
 		n = next
+		step = s.step(n)
+		first = s.first(n, step)
+		if near {
+			break
+		}
 	}
-	step, first = s.step(n), s.first(n)
-	p := s.point(n, step, first, held, limit)
-	p.Knee = min(held, s.clients(most))
-	return p
-}
-
-// clients is how many clients n generating sequences belong to.
-func (s *steady) clients(n float64) float64 {
-	if math.IsInf(n, 1) {
-		return n
-	}
-	return n * (1 + s.first(n)/(s.steps*s.step(n)))
+	return s.point(n, step, first, held, limit)
 }
 
 // point turns the solution into the figures users ask for.

@@ -2,6 +2,8 @@ package infer
 
 import (
 	"math"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // burst is the mean time to the first token when n clients send at once: steps full
@@ -93,28 +95,29 @@ func (s *steady) seen(n float64) float64 { return 1 + n*s.others }
 
 // decode is a step of n sequences and no prompt.
 func (s *steady) decode(n float64) Step {
-	k := int64(math.Round(n))
-	s.batch = Batch{Decode: int(k), DecodeContext: int64(float64(k) * s.context)}
+	s.batch = s.generating(n)
 	return s.st.Step(&s.batch)
 }
 
-// mixed is the time of a step with n generating sequences and k mean prompt chunks.
+// generating is a batch of n sequences, rounded.
+func (s *steady) generating(n float64) Batch {
+	k := int64(math.Round(n))
+	return Batch{Decode: int(k), DecodeContext: int64(float64(k) * s.context)}
+}
+
+// mixed is the time of a step with n generating sequences and k mean prompt chunks,
+// or of both steps where the engine does not mix them.
 func (s *steady) mixed(n float64, k int64) float64 {
-	d := s.decode(n)
 	if k == 0 {
-		return float64(d.Total)
+		return float64(s.decode(n).Total)
+	}
+	alone := unit.Seconds(0)
+	if s.batch = s.generating(n); s.e.profile.Separate {
+		alone, s.batch = s.st.Step(&s.batch).Total, Batch{}
 	}
 	each := float64(s.chunk) * float64(s.l.ISL) / 2 // mean over the prompt's chunks: half of it is cached
-	b := Batch{Prefill: k * s.chunk, Prompts: int(k), PrefillPairs: float64(k) * each}
-	if !s.e.profile.Separate {
-		b.Decode, b.DecodeContext = s.batch.Decode, s.batch.DecodeContext
-	}
-	s.batch = b
-	t := s.st.Step(&s.batch).Total
-	if s.e.profile.Separate {
-		t += d.Total
-	}
-	return float64(t)
+	s.batch.Prefill, s.batch.Prompts, s.batch.PrefillPairs = k*s.chunk, int(k), float64(k)*each
+	return float64(alone + s.st.Step(&s.batch).Total)
 }
 
 // loaded is the mean step with q chunks in it, between whole numbers of them.
@@ -136,8 +139,8 @@ func (s *steady) step(n float64) float64 {
 }
 
 // first is the time from a request's start to its first token without a queue: half
-// of the step that runs, then its own chunks beside those of others.
-func (s *steady) first(n float64) float64 {
+// of the step that runs, then its own chunks beside those of others. step is s.step(n).
+func (s *steady) first(n, step float64) float64 {
 	q, seen := 0.0, n*s.others
 	if s.steps > 0 {
 		q = seen / s.steps * s.chunks
@@ -145,7 +148,7 @@ func (s *steady) first(n float64) float64 {
 	q = min(q+1, max(s.capacity, 1))
 	t := s.chunks * s.loaded(seen, q)
 	if seen > 0 {
-		t += s.step(n) / 2
+		t += step / 2
 	}
 	return t
 }
