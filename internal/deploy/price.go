@@ -115,10 +115,11 @@ func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, erro
 
 // limited is the point with the largest batch limit that keeps the promised time
 // per token, where p, without a limit, does not: requests then wait for their
-// first token instead. Nil where p needs no limit or none helps.
+// first token instead, so that needs a limit of its own. Nil where p needs no
+// batch limit or none helps.
 func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
 	most := int(p.Steady.Running)
-	if q.SLO.TPOT <= 0 || p.TPOT <= q.SLO.TPOT || most < 2 {
+	if q.SLO.TPOT <= 0 || q.SLO.TTFT <= 0 || p.TPOT <= q.SLO.TPOT || most < 2 {
 		return nil, nil
 	}
 	var err error

@@ -27,9 +27,9 @@ type Space struct {
 func NewSpace(m *model.Model, c *hw.Cluster, gpus int, fixed *plan.FixedServing) (*Space, error) {
 	s := &Space{}
 	node := int(c.Node.GPUs)
-	redundant := 0
+	redundant, copies := 0, 1
 	if fixed != nil {
-		redundant = fixed.Serving.Redundant
+		redundant, copies = fixed.Serving.Redundant, fixed.Serving.Replicas
 	}
 	named := fixed.Has(plan.KeyTP) || fixed.Has(plan.KeyPP) || fixed.Has(plan.KeyDP)
 	for _, tp := range degrees(fixed, plan.KeyTP, min(gpus, 2*node)) {
@@ -41,7 +41,7 @@ func NewSpace(m *model.Model, c *hw.Cluster, gpus int, fixed *plan.FixedServing)
 				}
 				for _, ep := range experts(m, fixed, named, tp*dp) {
 					for _, dcp := range contexts(fixed, named, tp) {
-						s.add(m, c, plan.Serving{TP: tp, PP: pp, DP: dp, EP: ep, DCP: dcp, Replicas: 1, Redundant: redundant})
+						s.add(m, c, copies, plan.Serving{TP: tp, PP: pp, DP: dp, EP: ep, DCP: dcp, Replicas: 1, Redundant: redundant})
 					}
 				}
 			}
@@ -53,9 +53,11 @@ func NewSpace(m *model.Model, c *hw.Cluster, gpus int, fixed *plan.FixedServing)
 	return s, nil
 }
 
-// add keeps a legal instance.
-func (s *Space) add(m *model.Model, c *hw.Cluster, x plan.Serving) {
-	if err := x.Check(m, c.GPUs); err != nil {
+// add keeps an instance of which so many copies are legal.
+func (s *Space) add(m *model.Model, c *hw.Cluster, copies int, x plan.Serving) {
+	side := x
+	side.Replicas = copies
+	if err := side.Check(m, c.GPUs); err != nil {
 		if s.Illegal++; s.Example == nil {
 			s.Example = err
 		}

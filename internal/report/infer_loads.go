@@ -112,7 +112,7 @@ func inferVariants(p *Page, a *api.InferAnswer) {
 	if len(a.Outcomes) < 2 {
 		return
 	}
-	title := "The variants' best, by output per GPU" + underText(a)
+	title := "The best of each variant" + underText(a)
 	if len(a.Request.Concurrency) == 1 {
 		title = fmt.Sprintf("The variants, each with %s in flight", Plural(int64(a.Request.Concurrency[0]), "request"))
 	}

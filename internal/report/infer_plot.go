@@ -106,6 +106,10 @@ func loadCharts(a *api.InferAnswer) []Chart {
 			charts[i].Series = append(charts[i].Series, s)
 		}
 	}
+	// A queue makes first tokens come a thousand times later.
+	if low, high := charts[2].extent(XY.y); low > 0 && high > 20*low {
+		charts[2].Y.Log = true
+	}
 	return charts
 }
 

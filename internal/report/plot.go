@@ -48,9 +48,8 @@ func (c *Chart) empty() bool {
 	return true
 }
 
-// span is the range of an axis that holds every shown value, wide enough to draw
-// and, on a linear axis, from 0.
-func (c *Chart) span(axis *Axis, of func(XY) float64) (low, high float64) {
+// extent is the smallest and the largest shown value; +Inf and -Inf of none.
+func (c *Chart) extent(of func(XY) float64) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
 	for _, s := range c.Series {
 		for _, p := range s.Points {
@@ -59,6 +58,13 @@ func (c *Chart) span(axis *Axis, of func(XY) float64) (low, high float64) {
 			}
 		}
 	}
+	return low, high
+}
+
+// span is the range of an axis that holds every shown value, wide enough to draw
+// and, on a linear axis, from 0.
+func (c *Chart) span(axis *Axis, of func(XY) float64) (low, high float64) {
+	low, high = c.extent(of)
 	switch {
 	case axis.Log && low == high:
 		return low / 2, high * 2
