@@ -12,7 +12,7 @@ import (
 // order of appearance.
 func (c *Line) Unknown() (names []string) {
 	for _, a := range c.Args {
-		if a.Flag == nil && !slices.Contains(names, a.Word) {
+		if a.Flag == nil && a.Word != "" && !slices.Contains(names, a.Word) {
 			names = append(names, a.Word)
 		}
 	}
@@ -79,6 +79,7 @@ func (l *List) Check(sub string, words []string) (warnings []string, err error) 
 	for i := range c.Args {
 		a := &c.Args[i]
 		switch {
+		case a.Flag == nil:
 		case a.Flag.Ends:
 			return nil, fmt.Errorf("flag %s ends %s %s: remove it", a.Word, l.Engine, l.Version)
 		case a.Path != "" || a.Flag.Type == JSON && a.Flag.JSONClass != "":

@@ -9,7 +9,7 @@ import (
 // Arg is one flag as a command line gives it.
 type Arg struct {
 	Flag   *Flag  // nil where the list does not know it
-	Word   string // the flag as written, without =value
+	Word   string // the flag as written, without =value; "" for a word that belongs to none
 	Path   string // key below a JSON flag
 	Values []string
 	Off    bool // the off form of a bool
@@ -35,11 +35,11 @@ func (l *List) Parse(sub string, words []string) (*Line, error) {
 		w := words[i]
 		i++
 		if w == "--" {
-			line.Positional = append(line.Positional, words[i:]...)
+			line.place(words[i:]...)
 			break
 		}
 		if !flagLike(w) {
-			line.Positional = append(line.Positional, w)
+			line.place(w)
 			continue
 		}
 		n := l.find(sub, w)
@@ -104,12 +104,20 @@ func (l *List) isValue(sub, w string, needed bool) bool {
 	return needed && (l.rules.click || l.rules.oneDash) && l.find(sub, w).flag == nil
 }
 
+// place files words that belong to no flag.
+func (c *Line) place(words ...string) {
+	for _, w := range words {
+		c.Positional = append(c.Positional, w)
+		c.Args = append(c.Args, Arg{Values: []string{w}})
+	}
+}
+
 // parseBare reads key=value words.
 func (l *List) parseBare(line *Line, words []string) error {
 	for _, w := range words {
 		name, value, ok := strings.Cut(w, "=")
 		if !ok {
-			line.Positional = append(line.Positional, w)
+			line.place(w)
 			continue
 		}
 		name = strings.TrimLeft(name, "+")

@@ -1,0 +1,92 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+)
+
+// Config decodes an engine's configuration file: one YAML or JSON map.
+func Config(name string, text []byte) (map[string]any, error) {
+	var doc any
+	if err := decodeYAML(text, &doc); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	m, ok := doc.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("%s holds no map of settings: write key: value lines", name)
+	}
+	return m, nil
+}
+
+// decodeYAML reads one document; an error is one line.
+func decodeYAML(text []byte, into any) error {
+	if err := yaml.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: mend the YAML (tabs do not indent)", strings.Join(strings.Fields(err.Error()), " "))
+	}
+	return nil
+}
+
+// configWords writes a configuration file as the flags that it stands for: vLLM's
+// and SGLang's --config files hold flags, Megatron-Bridge's and torchtitan's
+// settings have dotted names.
+func configWords(engine string, config map[string]any) (words []string) {
+	flat := map[string]any{}
+	if engine == argv.VLLM || engine == argv.SGLang {
+		flat = config
+	} else {
+		flatten(flat, "", config)
+	}
+	for _, k := range slices.Sorted(maps.Keys(flat)) {
+		v := flat[k]
+		switch {
+		case engine == argv.MegatronBridge:
+			words = append(words, k+"="+plain(v))
+		case v == true:
+			words = append(words, "--"+k)
+		case v == false && engine == argv.VLLM:
+			words = append(words, "--no-"+k)
+		case v == false || v == nil:
+		default:
+			words = append(words, "--"+k)
+			if list, ok := v.([]any); ok {
+				for _, item := range list {
+					words = append(words, plain(item))
+				}
+				continue
+			}
+			words = append(words, plain(v))
+		}
+	}
+	return words
+}
+
+// flatten joins the keys of nested maps with dots.
+func flatten(into map[string]any, prefix string, m map[string]any) {
+	for k, v := range m {
+		if inner, ok := v.(map[string]any); ok && len(inner) > 0 {
+			flatten(into, prefix+k+".", inner)
+			continue
+		}
+		into[prefix+k] = v
+	}
+}
+
+// plain is a value as a word: objects and lists as JSON.
+func plain(v any) string {
+	switch v.(type) {
+	case map[string]any, []any:
+		if b, err := json.Marshal(v); err == nil {
+			return string(b)
+		}
+	case nil:
+		return "null"
+	}
+	return fmt.Sprint(v)
+}

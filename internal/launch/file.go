@@ -1,0 +1,108 @@
+package launch
+
+import (
+	"bytes"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// File imports the commands of a file: a shell or Slurm script, a manifest of
+// Kubernetes or Compose, or an engine's configuration file alone. Several commands
+// of the engine become Roles; the degrees of the file are those of its decode
+// role, or of its first command. config is as for ImportWords.
+func File(engine, name string, text []byte, config map[string]any) (*Imported, error) {
+	if len(bytes.TrimSpace(text)) == 0 {
+		return nil, fmt.Errorf("%s is empty: give a script, a manifest or a configuration of %s", name, engine)
+	}
+	commands, own, err := commandsOf(name, text)
+	if err != nil {
+		return nil, err
+	}
+	if own != nil {
+		if !speaks(engine, own) {
+			return nil, fmt.Errorf("%s holds no setting of %s and no container: give a script, a manifest or a configuration", name, engine)
+		}
+		return ImportWords(engine, Command{}, own)
+	}
+	var roles []*Imported
+	for _, c := range commands {
+		if prog, ok := findProgram(engine, c.Words); !ok || len(prog.before) == 0 {
+			continue
+		}
+		im, err := ImportWords(engine, c, config)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !slices.ContainsFunc(roles, func(o *Imported) bool { return o.same(im) }) {
+			roles = append(roles, im)
+		}
+	}
+	if len(roles) == 0 {
+		return nil, fmt.Errorf("%s runs no %s: its command is like `%s`", name, engine, example[engine])
+	}
+	first := roles[0]
+	for _, r := range roles {
+		if r.Settings != nil && r.Settings.Role == decode {
+			first = r
+			break
+		}
+	}
+	if len(roles) == 1 {
+		return first, nil
+	}
+	whole := *first
+	whole.Roles = roles
+	return &whole, nil
+}
+
+// same tells whether two commands are the same instance, as leader and worker of a
+// group are.
+func (im *Imported) same(o *Imported) bool {
+	role := func(i *Imported) string {
+		if i.Settings == nil {
+			return ""
+		}
+		return i.Settings.Role
+	}
+	return im.Degrees == o.Degrees && im.Model == o.Model && role(im) == role(o)
+}
+
+// commandsOf reads a file's commands. own is set where the file is a map of
+// settings instead.
+func commandsOf(name string, text []byte) (commands []Command, own map[string]any, err error) {
+	docs, yamlErr := documents(name, text)
+	switch {
+	case yamlErr == nil && len(docs) > 0 && slices.ContainsFunc(docs, isManifest):
+		for _, d := range docs {
+			commands = append(commands, Manifest(d)...)
+		}
+		return commands, nil, nil
+	case yamlErr == nil && len(docs) == 1 && !bytes.HasPrefix(text, []byte("#!")):
+		return nil, docs[0], nil
+	case yamlErr == nil && len(docs) > 1:
+		return nil, nil, fmt.Errorf("%s holds %d documents and none is a manifest: give one configuration", name, len(docs))
+	case yamlErr != nil && bytes.Contains(text, []byte("apiVersion:")):
+		return nil, nil, yamlErr
+	}
+	commands, err = Script(name, string(text))
+	return commands, nil, err
+}
+
+// speaks tells whether a map of settings has any that the engine knows.
+func speaks(engine string, config map[string]any) bool {
+	r, err := ImportWords(engine, Command{}, config)
+	if err != nil {
+		return true // the error says more
+	}
+	known := len(r.line.Args) > len(r.UnknownFlags)
+	for k := range maps.Keys(config) {
+		known = known || r.line.List.Flag("--"+k) != nil || trtllmKeys[k]
+	}
+	return known
+}
+
+// trtllmKeys are settings of TensorRT-LLM's YAML that are no flags
+// (tests/unittest/api_stability/references/llm.yaml).
+var trtllmKeys = map[string]bool{"attention_dp_config": true, "moe_config": true, "kv_cache_config": true, "cuda_graph_config": true,
+	"speculative_config": true, "stream_interval": true, "cache_transceiver_config": true, "scheduler_config": true, "torch_compile_config": true}

@@ -1,0 +1,203 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+)
+
+// trainFlags names the flags of Megatron-LM and Megatron-Bridge for the same thing.
+type trainFlags struct {
+	layers, virtualLayers, mbs, gbs, seq, optimizer, strategy, granularity, modules, experts, cpComm string
+}
+
+var trainNames = map[string]trainFlags{
+	argv.MegatronLM: {"--num-layers", "--num-layers-per-virtual-pipeline-stage", "--micro-batch-size", "--global-batch-size", "--seq-length",
+		"--use-distributed-optimizer", "--data-parallel-sharding-strategy", "--recompute-granularity", "--recompute-modules", "--num-experts", "--cp-comm-type"},
+	argv.MegatronBridge: {"", "", "train.micro_batch_size", "train.global_batch_size", "model.seq_length",
+		"ddp.use_distributed_optimizer", "ddp.data_parallel_sharding_strategy", "model.recompute_granularity", "model.recompute_modules", "", ""},
+}
+
+// fillMegatron reads a Megatron-LM command or Megatron-Bridge settings.
+func (im *Imported) fillMegatron(r *reader) {
+	d, n := &im.Degrees, trainNames[im.Engine]
+	if strings.EqualFold(d.Layout, "none") || strings.EqualFold(d.Layout, "null") || strings.Contains(d.Layout, "model default") {
+		d.Layout = ""
+	}
+	im.Batch = &Batch{Global: r.count(n.gbs), Micro: r.count(n.mbs), Seq: r.count(n.seq)}
+	p := map[string]any{}
+	im.Plan = p
+	vpp, err := im.virtual(r, n)
+	if err != nil {
+		r.err = err
+		return
+	}
+	for k, v := range map[string]int{"tp": d.TP, "pp": d.PP, "cp": d.CP, "ep": d.EP, "vpp": vpp, "mbs": int(im.Batch.Micro)} {
+		if v > 0 {
+			p[k] = v
+		}
+	}
+	switch {
+	case vpp > 1:
+		p["schedule"] = "interleaved"
+	case vpp == 1:
+		p["schedule"] = "1f1b"
+	}
+	p["zero"] = r.zero(d, n)
+	if d.SP && d.TP > 1 {
+		p["sp"] = 1
+	}
+	// Megatron-LM cuts experts as TP cuts, unless told otherwise.
+	if d.ETP > 0 {
+		p["etp"] = d.ETP
+	} else if _, moe := r.text(n.experts); d.EP > 1 && d.TP > 0 || moe && d.TP > 0 {
+		p["etp"] = d.TP
+	}
+	if re, known := im.recompute(r, n); known {
+		p["recompute"] = re
+	}
+	if perNode, nodes := torchrun(im.prog.before); perNode > 0 && nodes > 0 && d.TP*d.PP*d.CP > 0 {
+		im.GPUs = perNode * nodes
+		if model := d.TP * d.PP * d.CP; im.GPUs%model == 0 {
+			d.DP = im.GPUs / model
+			p["dp"] = d.DP
+		} else {
+			im.Warnings = append(im.Warnings, fmt.Sprintf("%d GPUs do not divide by tp x pp x cp = %d", im.GPUs, model))
+		}
+	}
+}
+
+// virtual is the model parts per rank: stated, or from a layout's stages.
+func (im *Imported) virtual(r *reader, n trainFlags) (int, error) {
+	d := &im.Degrees
+	if d.Layout != "" && d.PP > 0 && !strings.Contains(d.Layout, "$") {
+		stages, err := LayoutStages(d.Layout)
+		if err != nil {
+			return 0, err
+		}
+		if len(stages)%d.PP != 0 {
+			return 0, fmt.Errorf("layout %q has %d stages, which pp=%d does not divide: mend the layout", d.Layout, len(stages), d.PP)
+		}
+		if im.Engine == argv.MegatronLM {
+			d.VPP = len(stages) / d.PP
+		}
+		return len(stages) / d.PP, nil
+	}
+	if v, _ := r.text(n.virtualLayers); strings.Contains(v, "$") {
+		r.unresolved = append(r.unresolved, v)
+		return 0, nil
+	}
+	if per, layers := r.count(n.virtualLayers), r.count(n.layers); per > 0 && layers > 0 && d.PP > 0 {
+		return int(max(1, layers/(per*int64(d.PP)))), nil
+	}
+	return max(d.VPP, 1), nil
+}
+
+// zero is the ZeRO stage that optimizer and FSDP flags mean.
+func (r *reader) zero(d *Degrees, n trainFlags) int {
+	switch strategy, given := r.text(n.strategy); {
+	case d.FSDP && (!given || strategy == "optim_grads_params"):
+		return 3
+	case d.FSDP && strategy == "optim_grads":
+		return 2
+	case d.FSDP && strategy == "no_shard":
+		return 0
+	case d.FSDP, r.on(n.optimizer):
+		return 1
+	}
+	return 0
+}
+
+// recomputed are Megatron-LM's names of modules in Ridgeline's words, in the order
+// of package plan. mlp and shared_experts have no counterpart.
+var recomputed = []struct{ megatron, word string }{
+	{"layernorm", "norm"}, {"moe_act", "act"}, {"mla_up_proj", "mla-up"}, {"core_attn", "attention"}, {"moe", "moe"},
+}
+
+// recompute is the plan's key of that name; known is false for modules of which
+// Ridgeline knows none.
+func (im *Imported) recompute(r *reader, n trainFlags) (string, bool) {
+	g, _ := r.text(n.granularity)
+	modules := r.all(n.modules)
+	switch {
+	case g == "full":
+		return "full", true
+	case g != "selective" && (im.Engine == argv.MegatronLM || len(modules) == 0):
+		return "none", true
+	case len(modules) == 0:
+		return "attention", true // the default of --recompute-modules is core_attn
+	}
+	var list []string
+	for _, m := range recomputed {
+		for _, word := range modules {
+			if word == m.megatron {
+				list = append(list, m.word)
+			}
+		}
+	}
+	for _, word := range modules {
+		if word == "mlp" || word == "shared_experts" {
+			im.Warnings = append(im.Warnings, fmt.Sprintf("recomputation of %s has no counterpart in a plan and is left out", word))
+		}
+	}
+	return strings.Join(list, "+"), len(list) > 0
+}
+
+// all are the words of a list flag, however they are written.
+func (r *reader) all(flag string) []string {
+	f := r.line.List.Flag(flag)
+	for i := len(r.line.Args) - 1; i >= 0 && f != nil; i-- {
+		if a := &r.line.Args[i]; a.Flag == f {
+			return strings.FieldsFunc(strings.Join(a.Values, " "), func(c rune) bool { return strings.ContainsRune(` ,[]"'`, c) })
+		}
+	}
+	return nil
+}
+
+// titanSchedules are torchtitan's names of pipeline schedules.
+var titanSchedules = map[string]string{"1f1b": "1F1B", "gpipe": "GPipe", "interleaved": "Interleaved1F1B", "zb-v": "ZBVZeroBubble", "dualpipe-v": "DualPipeV"}
+
+// fillTitan reads a torchtitan command. What its configuration function sets is
+// not on the command line; a file of settings can be given beside it.
+func (im *Imported) fillTitan(r *reader) {
+	d := &im.Degrees
+	im.Model, _ = r.text("--config")
+	p := map[string]any{}
+	im.Plan = p
+	for k, v := range map[string]int{"tp": d.TP, "pp": d.PP, "cp": d.CP, "ep": d.EP} {
+		if v > 0 {
+			p[k] = v
+		}
+	}
+	for word, name := range titanSchedules {
+		if d.Schedule == name && d.PP > 1 {
+			p["schedule"] = word
+		}
+	}
+	p["zero"] = 3
+	if d.DP == 1 && d.Replicate > 1 {
+		p["zero"] = 0
+	}
+	if d.DP > 0 && d.Replicate > 0 {
+		// torchtitan's sharded degree counts what remains of the world beside tp, pp
+		// and cp; experts are carved out of it.
+		p["dp"] = d.DP * d.Replicate
+		if d.Replicate > 1 && d.DP > 1 {
+			p["shard"] = d.DP
+		}
+		im.GPUs = d.TP * d.PP * d.CP * d.DP * d.Replicate
+	}
+	if d.DP < 0 {
+		d.DP = 0 // the rest of the world
+	}
+	tokens := r.count("--training.num_tokens_per_microbatch_per_dp_rank")
+	seq := r.count("--training.max_context_length")
+	im.Batch = &Batch{Seq: seq}
+	if seq > 0 && tokens >= seq && tokens%seq == 0 {
+		im.Batch.Micro, p["mbs"] = tokens/seq, tokens/seq
+	}
+	if total := r.count("--training.num_tokens_per_train_step"); seq > 0 && total > 0 && total%seq == 0 {
+		im.Batch.Global = total / seq
+	}
+}

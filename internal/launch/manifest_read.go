@@ -1,0 +1,140 @@
+package launch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// documents decodes every document of a YAML or JSON file.
+func documents(name string, text []byte) (docs []map[string]any, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	for len(docs) < 1000 {
+		var doc any
+		switch err := d.Decode(&doc); {
+		case errors.Is(err, io.EOF):
+			return docs, nil
+		case err != nil:
+			return nil, fmt.Errorf("%s: %s: mend the YAML (tabs do not indent)", name, strings.Join(strings.Fields(err.Error()), " "))
+		}
+		if m, ok := doc.(map[string]any); ok {
+			docs = append(docs, m)
+		}
+	}
+	return nil, fmt.Errorf("%s has more than 1000 documents: split it", name)
+}
+
+// isManifest tells whether a document describes containers: a Kubernetes object
+// or a Compose file.
+func isManifest(doc map[string]any) bool {
+	_, kind := doc["kind"].(string)
+	_, services := doc["services"].(map[string]any)
+	return kind || services
+}
+
+// Manifest finds the commands of the containers in a document, wherever they
+// stand (Deployment, Job, LeaderWorkerSet, RayCluster, DisaggregatedSet, Compose).
+func Manifest(doc map[string]any) []Command {
+	var out []Command
+	walkContainers(doc, 0, func(c map[string]any) {
+		words := append(wordsOf(c["command"]), wordsOf(c["args"])...)
+		if entry := wordsOf(c["entrypoint"]); len(entry) > 0 {
+			words = append(entry, wordsOf(c["command"])...)
+		}
+		env := envOf(c["env"])
+		maps.Copy(env, envOf(c["environment"]))
+		if len(words) == 0 {
+			return
+		}
+		for i := range words {
+			words[i] = expandKube(words[i], env)
+		}
+		if inner := scriptOf(words); inner != "" {
+			s := &scriptReader{vars: newShellVars(env)}
+			if s.read("command", inner, 0) == nil {
+				out = append(out, s.commands...)
+				return
+			}
+		}
+		out = append(out, Command{Words: words, Env: env})
+	})
+	return out
+}
+
+// walkContainers calls do for every map that looks like a container, in the order
+// of sorted keys.
+func walkContainers(v any, depth int, do func(map[string]any)) {
+	if depth > 64 {
+		return
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if v["command"] != nil || v["args"] != nil && v["image"] != nil {
+			do(v)
+			return
+		}
+		for _, k := range slices.Sorted(maps.Keys(v)) {
+			walkContainers(v[k], depth+1, do)
+		}
+	case []any:
+		for _, e := range v {
+			walkContainers(e, depth+1, do)
+		}
+	}
+}
+
+// wordsOf reads a list of words, or a text that a shell would split.
+func wordsOf(v any) (words []string) {
+	switch v := v.(type) {
+	case []any:
+		for _, e := range v {
+			words = append(words, fmt.Sprint(e))
+		}
+	case string:
+		if cs, err := Script("command", v); err == nil && len(cs) > 0 {
+			return cs[0].Words
+		}
+	}
+	return words
+}
+
+// envOf reads an env list of name and value, a map, or a list of NAME=value.
+func envOf(v any) map[string]string {
+	env := map[string]string{}
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			env[k] = fmt.Sprint(x)
+		}
+	case []any:
+		for _, e := range v {
+			switch e := e.(type) {
+			case map[string]any:
+				if value, ok := e["value"]; ok {
+					env[fmt.Sprint(e["name"])] = fmt.Sprint(value)
+				}
+			case string:
+				if k, value, ok := strings.Cut(e, "="); ok {
+					env[k] = value
+				}
+			}
+		}
+	}
+	return env
+}
+
+// expandKube replaces $(NAME), as Kubernetes does before a container starts.
+func expandKube(word string, env map[string]string) string {
+	for name, value := range env {
+		if len(word)+len(value) < maxWord {
+			word = strings.ReplaceAll(word, "$("+name+")", value)
+		}
+	}
+	return word
+}
