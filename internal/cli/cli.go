@@ -9,6 +9,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"os"
 	"os/signal"
@@ -37,9 +38,29 @@ func Run(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(&Env{Stdin: in, Stdout: out, Stderr: errs})
+	help := &watched{w: out}
+	root.SetOut(help) // what cobra itself prints, and does not check
 	if args == nil {
 		args = []string{} // cobra reads os.Args where it gets nil
 	}
 	root.SetArgs(args)
-	return exit(errs, root.ExecuteContext(ctx))
+	err := root.ExecuteContext(ctx)
+	if err == nil && help.err != nil {
+		err = fmt.Errorf("cannot write the answer: %w", help.err)
+	}
+	return exit(errs, err)
+}
+
+// watched remembers the first write that failed.
+type watched struct {
+	w   io.Writer
+	err error
+}
+
+func (w *watched) Write(p []byte) (int, error) {
+	n, err := w.w.Write(p)
+	if w.err == nil {
+		w.err = err
+	}
+	return n, err
 }

@@ -41,11 +41,7 @@ func ParseMoney(s string) (float64, error) {
 	if dollar && strings.HasSuffix(rest, "USD") {
 		return 0, moneyQ.fail(s, "names its currency twice")
 	}
-	v, err := moneyQ.float(rest)
-	if err != nil {
-		return 0, moneyQ.fail(s, "")
-	}
-	return v, nil
+	return moneyQ.float(rest)
 }
 
 // ParseFraction reads a share from 0 to 1 such as 0.85 or 85%.
@@ -64,6 +60,9 @@ func (q *quantity) float(s string) (float64, error) {
 		return 0, err
 	}
 	v, _ := r.Float64()
+	if q.most > 0 && v > q.most {
+		return 0, q.fail(s, "is too large")
+	}
 	return v, nil
 }
 

@@ -84,6 +84,11 @@ func TestParseBad(t *testing.T) {
 		{"seconds", "NaN", "not a number"},
 		{"seconds", "infs", "not a number"},
 		{"seconds", "1e999s", "unknown unit"},
+		{"seconds", "1e99d", "is too large"},
+		{"seconds", "99999999999999d", "is too large"},
+		{"byterate", "1e99GB/s", "is too large"},
+		{"floprate", "1e60FLOP/s", "is too large"},
+		{"money", "1e99", "is too large"},
 		{"count", "15,360", "unknown unit"},
 		{"count", "1.5", "whole number"},
 		{"count", "0x10", "unknown unit"},
@@ -141,11 +146,11 @@ func printed(kind string, v float64) (text string, ok bool) {
 	case "count":
 		return FormatCount(int64(v)), v < 1<<62
 	case "byterate":
-		return FormatByteRate(ByteRate(v)), v >= 1 && v < 1e30
+		return FormatByteRate(ByteRate(v)), v >= 1 && v < 0.9*maxRate
 	case "floprate":
-		return FormatFLOPRate(FLOPRate(v)), v >= 1 && v < 1e30
+		return FormatFLOPRate(FLOPRate(v)), v >= 1 && v < 0.9*maxRate
 	case "seconds":
-		return FormatSeconds(Seconds(v)), v == 0 || v >= 1e-9 && v < 1e30
+		return FormatSeconds(Seconds(v)), v == 0 || v >= 1e-9 && v < 0.9*maxSeconds
 	}
 	return "", false
 }

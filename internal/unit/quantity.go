@@ -14,12 +14,22 @@ type suffix struct {
 }
 
 // quantity is a kind of input: what it is called in complaints, an example, its
-// units, and whether zero makes sense.
+// units, whether zero makes sense, and its largest value in SI, beyond which it is
+// a slip of the keyboard (0: what its type holds).
 type quantity struct {
 	what, example string
 	units         []suffix
 	zero          bool
+	most          float64
 }
+
+// The largest values: twice the age of the universe in seconds, and far beyond the
+// fastest machine and the dearest run.
+const (
+	maxSeconds = 1e18
+	maxRate    = 1e24
+	maxMoney   = 1e15
+)
 
 // siPrefixes and binaryPrefixes scale bytes, bits and FLOPs. Decimal kilo is
 // written k or K; a binary prefix always carries its i.
@@ -48,15 +58,15 @@ func join(lists ...[]suffix) (out []suffix) {
 var (
 	bytesQ = quantity{what: "an amount of memory", example: "80GB or 64GiB", zero: true,
 		units: join(with(siPrefixes, "B", 1), with(binaryPrefixes, "B", 1))}
-	byteRateQ = quantity{what: "a data rate", example: "50GB/s, or 400Gb/s in bits",
+	byteRateQ = quantity{what: "a data rate", most: maxRate, example: "50GB/s, or 400Gb/s in bits",
 		units: join(with(siPrefixes, "B/s", 1), with(binaryPrefixes, "B/s", 1), with(siPrefixes, "b/s", 8), with(siPrefixes, "bps", 8))}
-	flopRateQ = quantity{what: "a compute rate", example: "989TFLOP/s",
+	flopRateQ = quantity{what: "a compute rate", most: maxRate, example: "989TFLOP/s",
 		units: join(with(siPrefixes, "FLOP/s", 1), with(siPrefixes, "FLOPS", 1))}
-	secondsQ = quantity{what: "a time", example: "0.193ms", zero: true,
+	secondsQ = quantity{what: "a time", example: "0.193ms", zero: true, most: maxSeconds,
 		units: []suffix{{"ns", 1, 1e9}, {"us", 1, 1e6}, {"µs", 1, 1e6}, {"ms", 1, 1e3}, {"s", 1, 1}, {"min", 60, 1}, {"h", 3600, 1}, {"d", 86400, 1}}}
 	countQ = quantity{what: "a count", example: "15360 or 14.8T", zero: true,
 		units: []suffix{{"", 1, 1}, {"k", 1e3, 1}, {"K", 1e3, 1}, {"M", 1e6, 1}, {"B", 1e9, 1}, {"G", 1e9, 1}, {"T", 1e12, 1}, {"Ki", 1 << 10, 1}, {"Mi", 1 << 20, 1}}}
-	moneyQ = quantity{what: "a price", example: "2, $2 or 2USD", zero: true,
+	moneyQ = quantity{what: "a price", example: "2, $2 or 2USD", zero: true, most: maxMoney,
 		units: []suffix{{"", 1, 1}, {"USD", 1, 1}}}
 	fractionQ = quantity{what: "a fraction", example: "0.85 or 85%", zero: true,
 		units: []suffix{{"", 1, 1}, {"%", 1, 100}}}
