@@ -28,9 +28,13 @@ type Profile struct {
 	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising, the first scheduling
 	Sustained         float64      // share of the achieved FLOP/s that lasting load holds: clocks under the power limit; 0 = all
 	BatchTokens       int64        // tokens of one step, the engine's default
-	Separate          bool         // prompts are read in steps of their own, not beside generating sequences
-	Grade             hw.Grade
-	Source            string
+	// Stream is the tokens of one message to the client, the first token's included: a
+	// client of an engine that sends every 20 tokens sees its first one 19 tokens late.
+	// 0 = each token is sent.
+	Stream   int64
+	Separate bool // prompts are read in steps of their own, not beside generating sequences
+	Grade    hw.Grade
+	Source   string
 }
 
 func (p *Profile) sustained() float64 {

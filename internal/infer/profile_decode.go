@@ -29,6 +29,7 @@ type profileRow struct {
 	RequestUS float64 `json:"request_us"`
 	Sustained float64 `json:"sustained"`
 	Tokens    int64   `json:"batch_tokens"`
+	Stream    int64   `json:"stream_tokens,omitempty"`
 	Separate  bool    `json:"separate_prompts,omitempty"`
 	Grade     string  `json:"grade"`
 	Source    string  `json:"source"`
@@ -59,12 +60,12 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 			return nil, fmt.Errorf("engine profile %d: give engine, source and a grade of assumed, datasheet, published or measured", i+1)
 		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.HiddenUS, r.EagerUS, r.RequestUS) < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
-		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1:
-			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1 and batch_tokens is at least 1", i+1, r.Engine)
+		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1 || r.Stream < 0:
+			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1, batch_tokens is at least 1, stream_tokens at least 0", i+1, r.Engine)
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Hidden: us(r.HiddenUS), Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Separate: r.Separate, Grade: g, Source: r.Source})
+			Hidden: us(r.HiddenUS), Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Grade: g, Source: r.Source})
 	}
 	return out, nil
 }

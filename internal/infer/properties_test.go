@@ -221,3 +221,24 @@ func TestEmptyBatch(t *testing.T) {
 		t.Errorf("%d rows", len(rows))
 	}
 }
+
+// A longer round trip never makes a step faster, from none on; where nothing crosses
+// nodes it changes nothing.
+func TestLatencyNeverHelps(t *testing.T) {
+	for _, l := range layouts {
+		b := infer.Batch{Decode: 64, DecodeContext: 64 * 1000, Prefill: 512, Prompts: 1, PrefillPairs: 512 * 256}
+		var last infer.Step
+		for _, rtt := range []unit.Seconds{0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2} {
+			e := mustEngine(t, l.model, l.cluster, l.plan, func(s *infer.Setup) { s.RTT = &rtt })
+			s := e.Step(&b)
+			checkStep(t, fmt.Sprintf("%s %s round trip %g", l.model, l.plan.String(), float64(rtt)), s)
+			if s.Total < last.Total {
+				t.Errorf("%s %s: %g s with a round trip of %g, %g with less", l.model, l.plan.String(), float64(s.Total), float64(rtt), float64(last.Total))
+			}
+			if one := e.Setup().Plan.GPUs() <= int(e.Setup().Cluster.Node.GPUs); one != (s.Wire == 0 && (last.Total == 0 || s == last)) && rtt > 0 {
+				t.Errorf("%s %s: one node %t, but the wire takes %g", l.model, l.plan.String(), one, float64(s.Wire))
+			}
+			last = s
+		}
+	}
+}

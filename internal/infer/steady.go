@@ -195,9 +195,9 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	l, c := s.l, float64(s.l.Concurrency)
 	p := Point{Decoding: n, Running: int64(min(c, held)), Step: s.decode(s.seen(n))}
 	answer := s.steps * step
-	p.TPOT = unit.Seconds(0)
+	late := s.late(step, answer)
 	if l.OSL > 1 {
-		p.TPOT = unit.Seconds(answer / float64(l.OSL-1))
+		p.TPOT = unit.Seconds((answer - late) / float64(l.OSL-1))
 	}
 	used := 0.0
 	if s.steps > 0 {
@@ -214,14 +214,14 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 		p.Requests = c / (answer + first)
 	}
 	p.Queue = unit.Seconds(wait)
-	p.Steady = unit.Seconds(first+wait) + s.e.profile.Request
-	p.Burst = max(unit.Seconds(s.burst(min(c, held))+wait)+s.e.profile.Request, p.Steady)
+	p.Steady = unit.Seconds(first+wait+late) + s.e.profile.Request
+	p.Burst = max(unit.Seconds(s.burst(min(c, held))+wait+late)+s.e.profile.Request, p.Steady)
 	rounds := l.Rounds
 	if rounds == 0 {
 		rounds = DefaultRounds
 	}
 	p.TTFT = p.Steady + (p.Burst-p.Steady)/unit.Seconds(rounds)
-	p.E2E = p.Steady + unit.Seconds(answer)
+	p.E2E = p.Steady + unit.Seconds(answer-late)
 	p.Output = p.Requests * float64(l.OSL)
 	p.Room = max(min(used, 1), min(c/held, 1))
 	if p.Room >= 1 && wait > 0 {

@@ -58,6 +58,12 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	return p, true
 }
 
+// late is how long the client waits for its first token after the engine made it,
+// where the engine sends several at once: the time of the others, at most of all.
+func (s *steady) late(step, answer float64) float64 {
+	return min(float64(max(s.e.profile.Stream, 1)-1)/s.tokens*step, answer)
+}
+
 // held is how many sequences the instance may hold and what would stop more.
 func (s *steady) held() (float64, Limit) {
 	slots := s.e.setup.MaxSequences * int64(s.e.setup.Plan.DP)

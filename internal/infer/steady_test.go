@@ -199,3 +199,19 @@ func TestLockstep(t *testing.T) {
 		}
 	}
 }
+
+// An engine that sends several tokens at once shows its first one later and its last
+// one at the same time.
+func TestStreamInterval(t *testing.T) {
+	const isl, osl, every = 1024, 512, 20
+	e := mustEngine(t, "llama-3.1-70b", "h100x4", plan.Serving{TP: 4}, nil)
+	late := mustEngine(t, "llama-3.1-70b", "h100x4", plan.Serving{TP: 4}, func(s *infer.Setup) {
+		p := *infer.DefaultProfile("hopper")
+		p.Stream = every
+		s.Profile = &p
+	})
+	a, b := mustSteady(t, e, infer.Load{ISL: isl, OSL: osl, Concurrency: 16}), mustSteady(t, late, infer.Load{ISL: isl, OSL: osl, Concurrency: 16})
+	within(t, "end", float64(b.E2E), float64(a.E2E), 1e-9)
+	within(t, "first token", float64(b.TTFT), float64(a.TTFT+(every-1)*a.TPOT), 1e-6)
+	within(t, "TPOT", float64(b.TPOT), float64(a.TPOT)*(osl-every)/(osl-1), 1e-9)
+}
