@@ -17,6 +17,7 @@ var commands = []func(*Env) *cobra.Command{
 	newSimulateCommand,
 	newExplainCommand,
 	newValidateCommand,
+	newLaunchCommand,
 	newScheduleCommand,
 	newModelsCommand,
 	newGPUsCommand,

@@ -1,0 +1,106 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/report"
+)
+
+// maxManifest bounds a script, manifest or configuration file.
+const maxManifest = 8 << 20
+
+func newLaunchImportCommand(env *Env) *cobra.Command {
+	var engine, config string
+	cmd := &cobra.Command{
+		Use:   "import --engine E [FILE | -- ARGV...]",
+		Short: "Read a running configuration back into a plan",
+		Long: `Read a command line, a shell or Slurm script, a Kubernetes or Compose manifest or an engine's
+configuration file, and say its degrees as the engine's flags state them, and as a plan that
+train and infer take. Nothing of it is run. Flags that the engine's list does not know, or that
+are deprecated, are named.`,
+		Example: `  ridgeline launch import --engine vllm -- vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -dp 2 -ep
+  ridgeline launch import --engine sglang lws.yaml
+  ridgeline launch import --engine trtllm --config-file extra.yaml -- trtllm-serve deepseek-ai/DeepSeek-R1`,
+	}
+	cmd.Flags().StringVar(&engine, "engine", "", "`ENGINE`: "+strings.Join(argv.Engines(), ", "))
+	cmd.Flags().StringVar(&config, "config-file", "", "`FILE` that the command passes with --config or --extra_llm_api_options")
+	asJSON := jsonFlag(cmd)
+	if err := cmd.RegisterFlagCompletionFunc("engine", completeWords(argv.Engines())); err != nil {
+		panic(err) // a flag name mistyped above
+	}
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		r, err := importRequest(cmd, engine, config, args)
+		if err != nil {
+			return err
+		}
+		im, err := api.Import(r)
+		if err != nil {
+			return badInput(err)
+		}
+		for _, w := range im.Warnings {
+			fmt.Fprintf(env.Stderr, "warning: %s\n", w)
+		}
+		if *asJSON {
+			return report.JSON(env.Stdout, im)
+		}
+		return env.print(func(p *report.Page) { report.Import(p, im) })
+	}
+	return cmd
+}
+
+// importRequest reads the files that the user names.
+func importRequest(cmd *cobra.Command, engine, config string, args []string) (*api.ImportRequest, error) {
+	if err := required(cmd, "engine"); err != nil {
+		return nil, err
+	}
+	if _, err := argv.Load(engine, ""); err != nil {
+		return nil, unknownWord("engine", engine, argv.Engines(), "use one of "+strings.Join(argv.Engines(), ", "))
+	}
+	r := &api.ImportRequest{Engine: engine}
+	var err error
+	if config != "" {
+		r.ConfigName = config
+		if r.Config, err = readText(config); err != nil {
+			return nil, err
+		}
+	}
+	switch dash := cmd.ArgsLenAtDash(); {
+	case dash == 0 && len(args) > 0:
+		r.Words = args
+	case dash > 0:
+		return nil, usagef("import takes a file or words after --, not both: leave %q out", args[0])
+	case len(args) == 1:
+		r.Name = args[0]
+		r.Text, err = readText(args[0])
+	case len(args) > 1:
+		return nil, usagef("unexpected argument %q of import: give one file, or a command after --", args[1])
+	default:
+		return nil, usagef("import needs a file, or a command after --: see `%s --help`", cmd.CommandPath())
+	}
+	return r, err
+}
+
+// readText reads a file that the user names.
+func readText(name string) ([]byte, error) {
+	f, err := input.Open(name)
+	if err != nil {
+		return nil, badInput(err)
+	}
+	defer f.Close()
+	text, err := input.Text(f, maxManifest)
+	if err != nil {
+		return nil, usagef("%s: %w", name, err)
+	}
+	b, err := io.ReadAll(text)
+	if err != nil {
+		return nil, usagef("%s: %w", name, err)
+	}
+	return b, nil
+}
