@@ -176,22 +176,31 @@ func checkEnd(t *testing.T, s *simulation) {
 	}
 }
 
-// In a closed loop served in order, more KV blocks never make the run longer.
+// In a closed loop served in order, more KV blocks, more places, more instances
+// never lower the throughput.
 func TestMoreCapacityNeverLowersThroughput(t *testing.T) {
 	w, err := (&workload.Synthetic{Input: workload.Length{Low: 20, High: 60}, Output: workload.Length{Low: 20, High: 60}, Concurrency: 16, Requests: 400}).Generate()
 	if err != nil {
 		t.Fatal(err)
 	}
-	last := 0.0
-	for _, blocks := range []int{32, 64, 128, 256, 512, 1024} {
-		e := engine(linear{step: 5e-3, prompt: 1e-5, decode: 1e-5, context: 1e-7})
-		e.MaxSeqs, e.MaxTokens, e.Blocks = 16, 128, blocks
-		r := run(t, &Service{Engine: e}, w, Options{})
-		rate := r.Whole.OutputRate
-		if rate < last {
-			t.Errorf("%d blocks: %.1f tokens/s, fewer than with half of them: %.1f", blocks, rate, last)
+	for name, grow := range map[string]func(s *Service, n int){
+		"blocks":    func(s *Service, n int) { s.Engine.Blocks = 32 * n },
+		"places":    func(s *Service, n int) { s.Engine.MaxSeqs = n },
+		"replicas":  func(s *Service, n int) { s.Engine.Ranks = n },
+		"instances": func(s *Service, n int) { s.Instances = n },
+	} {
+		last := 0.0
+		for n := 1; n <= 16; n *= 2 {
+			e := engine(linear{step: 5e-3, prompt: 1e-5, decode: 1e-5, context: 1e-7})
+			e.MaxSeqs, e.MaxTokens = 16, 128
+			s := &Service{Engine: e}
+			grow(s, n)
+			rate := run(t, s, w, Options{}).Whole.OutputRate
+			if rate < last {
+				t.Errorf("%d %s: %.1f tokens/s, fewer than with half of them: %.1f", n, name, rate, last)
+			}
+			last = rate
 		}
-		last = rate
 	}
 }
 

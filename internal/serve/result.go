@@ -42,7 +42,7 @@ type Result struct {
 	// hold one: fewer than minSteady requests arrived in it.
 	Steady *Summary
 	// Overload says that the queue grew while requests arrived, with figures; ""
-	// where it did not. Waiting times then measure how long the load lasted: means
+	// where it did not, see overload. Waiting times then measure how long the load lasted: means
 	// and tails of TTFT, queueing and E2E say nothing of a longer run.
 	Overload  string
 	Instances int

@@ -67,10 +67,12 @@ type watch struct {
 	starting      int // of them, those not answered yet
 	open, shut    bool
 	from, to      time.Duration
-	before, after flow // at from and to
-	half, last    flow // when half of the requests, and all, had arrived
-	queue         int  // requests that waited when all had arrived
+	before, after flow   // at from and to
+	half, last    queued // when half of the requests, and all, had arrived
 }
+
+// queued is how many requests have arrived and how many of them wait.
+type queued struct{ arrived, waiting int }
 
 func newWatch(s *Service, requests int) watch {
 	largest := s.Engine.Ranks * s.Engine.MaxSeqs
@@ -84,12 +86,12 @@ func newWatch(s *Service, requests int) watch {
 func (w *watch) arrival(s *simulation) {
 	switch s.flow.Arrived {
 	case w.total:
-		w.last, w.queue, w.shut = s.flow, s.waiting(), true
+		w.last, w.shut = queued{s.flow.Arrived, s.waiting()}, true
 		if w.open {
 			w.open, w.to, w.after = false, s.clock.Now(), s.flow
 		}
 	case w.total / 2:
-		w.half = s.flow
+		w.half = queued{s.flow.Arrived, s.waiting()}
 	}
 }
 

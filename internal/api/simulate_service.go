@@ -1,0 +1,122 @@
+package api
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/serve"
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// build makes the service of the plan.
+func (a *SimulateAnswer) build() error {
+	s := *a.Request.Service
+	s.ISL, s.OSL = meanLengths(a.Request.Load)
+	s.Concurrency = []int{1}
+	variants, err := s.variants()
+	if err != nil {
+		return err
+	}
+	if len(variants) != 1 {
+		return fmt.Errorf("a simulation is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
+	}
+	a.Variant = variants[0]
+	q := &deploy.Question{Model: s.Model, ISL: s.ISL, OSL: s.OSL, Concurrency: s.Concurrency, Engine: s.Engine, Chunk: s.Chunk, MemoryLimit: s.MemoryLimit}
+	a.Service = &serve.Service{}
+	if a.Request.Limits.LeastLoaded {
+		a.Service.Routing = serve.LeastLoaded
+	}
+	if split := s.Plan.Disaggregated(); split != nil {
+		a.Layout.Split = split
+		err = a.roles(q, split)
+	} else {
+		a.Layout.Serving = s.Plan.Whole.Serving
+		a.Service.Instances = max(a.Layout.Replicas, 1)
+		err = a.engine(q, a.Layout.Serving, &a.Service.Engine)
+	}
+	if err != nil {
+		return err
+	}
+	if need, have := int64(a.Layout.GPUs()), a.Variant.Cluster.GPUs; need > have {
+		return fmt.Errorf("plan %s needs %d GPUs and the cluster has %d: lower a degree or take a larger cluster", a.Layout.String(), need, have)
+	}
+	return nil
+}
+
+// roles makes a disaggregated service.
+func (a *SimulateAnswer) roles(q *deploy.Question, split *plan.Disaggregated) error {
+	a.Service.Instances, a.Service.DecodeInstances = split.PrefillWorkers, split.DecodeWorkers
+	if err := a.engine(q, split.Prefill, &a.Service.Engine); err != nil {
+		return err
+	}
+	a.Service.Engine.Speculation = nil // prompts draft nothing
+	a.Service.Decode = &serve.Engine{}
+	if err := a.engine(q, split.Decode, a.Service.Decode); err != nil {
+		return err
+	}
+	link, err := infer.NewKVLink(a.Variant.Cluster, int64(split.Prefill.GPUs()), int64(split.Decode.GPUs()))
+	if err != nil {
+		return err
+	}
+	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV))
+	if link.Assumed {
+		a.Warnings = append(a.Warnings, "KV caches cross the network at "+link.Source)
+	}
+	return nil
+}
+
+// engine fills into with one kind of instance.
+func (a *SimulateAnswer) engine(q *deploy.Question, p plan.Serving, into *serve.Engine) error {
+	in, err := q.Build(a.Variant, p)
+	if err != nil {
+		return err
+	}
+	e, err := serve.Of(in.Engine)
+	if err != nil {
+		return err
+	}
+	e.Stepper = in.Stepper
+	l := &a.Request.Limits
+	if spec := a.Variant.Speculation; spec != nil && spec.Drafts > 0 {
+		e.Speculation = spec
+		e.MaxSeqs = max(1, min(e.MaxSeqs, e.MaxTokens/(1+spec.Drafts)))
+	}
+	if l.BlockSize > 0 {
+		e.Blocks = e.Blocks * e.BlockSize / l.BlockSize
+		e.BlockSize = l.BlockSize
+	}
+	for _, x := range []struct {
+		given int
+		into  *int
+	}{{l.MaxSeqs, &e.MaxSeqs}, {l.Blocks, &e.Blocks}} {
+		if x.given > 0 {
+			*x.into = x.given
+		}
+	}
+	e.PrefixCache, e.Ahead, e.Priority = !l.NoPrefixCache, !l.NoAhead, l.Priority
+	*into = e
+	a.Profile = in.Engine.Setup().Profile
+	n := max(p.Replicas, 1)
+	if a.Layout.Split != nil {
+		n = a.Layout.Split.DecodeWorkers
+	}
+	a.KVTokens = int64(e.Blocks) * int64(e.BlockSize) * int64(e.Ranks) * int64(n)
+	for _, w := range in.Engine.Warnings() {
+		if !slices.Contains(a.Warnings, w) { // both roles may say it
+			a.Warnings = append(a.Warnings, w)
+		}
+	}
+	return nil
+}
+
+// meanLengths are the mean prompt and answer of a load, at least 1 and 2 tokens.
+func meanLengths(l *workload.Workload) (isl, osl int64) {
+	for i := range l.Requests {
+		isl, osl = isl+int64(l.Requests[i].Input), osl+int64(l.Requests[i].Output)
+	}
+	n := int64(len(l.Requests))
+	return max((isl+n/2)/n, 1), max((osl+n/2)/n, 2)
+}

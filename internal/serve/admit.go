@@ -1,0 +1,40 @@
+package serve
+
+// admit starts waiting sequences while there is room.
+func (r *rank) admit(items []item, budget int) []item {
+	for budget > 0 && len(r.running) < r.engine.MaxSeqs {
+		s := r.waiting.first()
+		if s == nil {
+			break
+		}
+		var x hit
+		if s.moved {
+			s.computed = s.record.Input // its KV came along
+		} else {
+			x = r.pool.lookup(&s.held, s.record.Blocks, s.text())
+			s.computed = r.pool.tokens(x)
+		}
+		n := r.wants(s, budget)
+		total := blocksFor(s.computed+n, r.pool.size)
+		reserve := total
+		if r.engine.ReserveFull {
+			reserve = max(reserve, blocksFor(s.text(), r.pool.size))
+		}
+		if reserve-x.blocks > r.pool.free-x.idle {
+			s.computed = 0
+			break
+		}
+		r.waiting.pop()
+		r.pool.take(&s.held, s.record.Blocks, x)
+		r.pool.grow(&s.held, total)
+		r.running = append(r.running, s)
+		if s.record.Preempted == 0 && s.emitted == 0 && !s.moved {
+			s.record.Cached = s.computed
+			r.counts.Cached += int64(s.computed)
+		}
+		s.moved = false
+		items = append(items, r.run(s, n))
+		budget -= n
+	}
+	return items
+}

@@ -1,0 +1,114 @@
+package serve
+
+import (
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+func (s *simulation) handle(e event) error {
+	switch e.kind {
+	case arrives:
+		return s.arrive()
+	case ends:
+		return s.end(e.in)
+	case enters:
+		s.flow.Moving--
+		return s.enqueue(e.seq)
+	default:
+		return s.move(e.seq)
+	}
+}
+
+// arrive takes the next request of the workload in.
+func (s *simulation) arrive() error {
+	i, now := s.flow.Arrived, s.clock.Now()
+	s.flow.Arrived++
+	req := &s.load.Requests[i]
+	rec := &s.records[i]
+	*rec = workload.Record{Request: *req, Outcome: workload.Unfinished, Scheduled: now, Queued: now}
+	s.watch.arrival(s)
+	if s.load.Concurrency == 0 {
+		if err := s.issue(); err != nil {
+			return err
+		}
+	}
+	reason := s.service.Engine.refuses(req)
+	if d := s.service.Decode; reason == "" && d != nil {
+		reason = d.refuses(req)
+	}
+	if reason != "" {
+		rec.Outcome, rec.Reason = workload.Dropped, reason
+		s.flow.Dropped++
+		return s.answered(i)
+	}
+	r := s.readTurn.choose()
+	seq := &sequence{record: rec, order: i, rank: r, quota: req.Output}
+	if r.in.prefill {
+		seq.quota = 1
+	}
+	s.assign(r, seq)
+	if r.engine.Entry == 0 {
+		return s.enqueue(seq)
+	}
+	s.flow.Moving++
+	return s.clock.Put(now+r.engine.Entry, first, event{kind: enters, seq: seq})
+}
+
+// assign gives a sequence to a rank.
+func (s *simulation) assign(r *rank, seq *sequence) {
+	seq.rank = r
+	if r.engine.Priority {
+		seq.priority = seq.record.Priority
+	}
+	r.load++
+}
+
+// enqueue puts a sequence into its rank's queue and starts the instance where it
+// is idle.
+func (s *simulation) enqueue(seq *sequence) error {
+	seq.rank.waiting.push(seq)
+	return s.wake(seq.rank.in)
+}
+
+// wake starts an idle instance when all that happens now has happened.
+func (s *simulation) wake(in *instance) error {
+	if in.stepping {
+		return nil
+	}
+	in.stepping = true
+	in.current.size = 0
+	in.began = s.clock.Now()
+	return s.clock.Put(s.clock.Now(), second, event{kind: ends, in: in})
+}
+
+// end is the end of the instance's current step, or its awakening: tokens come,
+// and the next step starts.
+func (s *simulation) end(in *instance) error {
+	if in.current.size > 0 {
+		if err := s.complete(in); err != nil {
+			return err
+		}
+	}
+	if !in.next() {
+		in.stepping = false
+		return nil
+	}
+	d, err := in.price()
+	if err != nil {
+		return err
+	}
+	now := s.clock.Now()
+	for _, items := range in.current.items {
+		for i := range items {
+			if x := items[i].s; !x.started {
+				x.started = true
+				x.record.Started = now
+			}
+		}
+	}
+	s.watch.begin(&s.flow, in, now, d)
+	in.began = now
+	if in.engine.Ahead {
+		in.plan(in.ahead)
+	}
+	return s.clock.Put(now+d, second, event{kind: ends, in: in})
+}
