@@ -1,64 +1,76 @@
 package sched
 
+import "github.com/ridgeline/ridgeline/internal/unit"
+
 // clocks is a heap of ranks by clock, the lower rank first where two are equal:
 // the scheduler decides for the rank that is behind, and a scan over all ranks
 // per pass would take stages squared.
-type clocks struct {
-	ranks []greedyRank
-	heap  []int32
+type clocks []clock
+
+type clock struct {
+	at   unit.Seconds
+	rank int32
 }
+
+func (a clock) before(b clock) bool { return a.at < b.at || a.at == b.at && a.rank < b.rank }
 
 // fill starts with every rank at time 0, which in order of rank is a heap.
-func (c *clocks) fill(ranks []greedyRank) {
-	c.ranks, c.heap = ranks, grow(c.heap, len(ranks))
-	for i := range c.heap {
-		c.heap[i] = int32(i)
+func (c *clocks) fill(ranks int) {
+	*c = grow(*c, ranks)
+	for i := range *c {
+		(*c)[i] = clock{rank: int32(i)}
 	}
 }
 
-// first is the rank that is behind.
-func (c *clocks) first() int { return int(c.heap[0]) }
-
-func (c *clocks) before(i, j int) bool {
-	a, b := c.heap[i], c.heap[j]
-	x, y := c.ranks[a].now, c.ranks[b].now
-	return x < y || x == y && a < b
+// set moves the clock of the first rank on.
+func (c clocks) set(at unit.Seconds) {
+	x := c[0]
+	x.at = at
+	c.sink(x)
 }
 
-// sink moves the i-th entry down after its clock went on.
-func (c *clocks) sink(i int) {
+// sink puts x, which replaces the first entry, where it belongs.
+func (c clocks) sink(x clock) {
+	i := 0
 	for {
-		least := i
-		for child := 2*i + 1; child <= 2*i+2 && child < len(c.heap); child++ {
-			if c.before(child, least) {
-				least = child
-			}
+		child := 2*i + 1
+		if child >= len(c) {
+			break
 		}
-		if least == i {
-			return
+		if child+1 < len(c) && c[child+1].before(c[child]) {
+			child++
 		}
-		c.heap[i], c.heap[least] = c.heap[least], c.heap[i]
-		i = least
+		if x.before(c[child]) {
+			break
+		}
+		c[i] = c[child]
+		i = child
 	}
+	c[i] = x
 }
 
 // drop takes the first rank out.
 func (c *clocks) drop() {
-	last := len(c.heap) - 1
-	c.heap[0] = c.heap[last]
-	c.heap = c.heap[:last]
-	c.sink(0)
+	last := len(*c) - 1
+	x := (*c)[last]
+	*c = (*c)[:last]
+	if last > 0 {
+		c.sink(x)
+	}
 }
 
 // add puts a rank in.
-func (c *clocks) add(r int) {
-	c.heap = append(c.heap, int32(r))
-	for i := len(c.heap) - 1; i > 0; {
+func (c *clocks) add(rank int, at unit.Seconds) {
+	x := clock{at, int32(rank)}
+	*c = append(*c, x)
+	i := len(*c) - 1
+	for i > 0 {
 		up := (i - 1) / 2
-		if !c.before(i, up) {
-			return
+		if !x.before((*c)[up]) {
+			break
 		}
-		c.heap[i], c.heap[up] = c.heap[up], c.heap[i]
+		(*c)[i] = (*c)[up]
 		i = up
 	}
+	(*c)[i] = x
 }

@@ -48,9 +48,9 @@ func (g *greedy) run(st strategy, order [][]item) {
 	g.strategy, g.order = st, order
 	clear(g.ranks)
 	g.worst = 0
-	g.queue.fill(g.ranks)
+	g.queue.fill(len(g.ranks))
 	for left := 3 * g.s.Stages * g.s.MicroBatches; left > 0; {
-		r := g.queue.first()
+		r := int(g.queue[0].rank)
 		g.woken = -1
 		if g.decide(r) {
 			left--
@@ -58,10 +58,10 @@ func (g *greedy) run(st strategy, order [][]item) {
 		if x := &g.ranks[r]; x.asleep || x.w == g.s.MicroBatches {
 			g.queue.drop()
 		} else {
-			g.queue.sink(0)
+			g.queue.set(x.now)
 		}
 		if g.woken >= 0 {
-			g.queue.add(g.woken)
+			g.queue.add(g.woken, g.ranks[g.woken].now)
 		}
 	}
 }
