@@ -156,6 +156,9 @@ func (w *worker) mode(p *plan.Plan) bool {
 	case w.ctx.Err() != nil:
 		return true
 	case w.exhaustive:
+	case float64(w.e.Busy(p))*(1-rounding) > w.pool.slowest():
+		w.count.Pruned += w.space.stateCount(p)
+		return true
 	case w.e.Leanest(p, &w.lean) > w.e.MemoryLimit():
 		w.larger(p)
 		return false
@@ -166,6 +169,9 @@ func (w *worker) mode(p *plan.Plan) bool {
 	w.space.states(*p, w.legal)
 	return true
 }
+
+// rounding keeps a bound that is met exactly below a sum in another order.
+const rounding = 1e-9
 
 func (w *worker) larger(p *plan.Plan) { w.count.TooLarge += w.space.stateCount(p) }
 

@@ -84,6 +84,18 @@ func (e *Evaluator) unburdened(p *plan.Plan) *plan.Plan {
 	return q
 }
 
+// Busy is a lower bound of the Step of every plan that differs from p in its
+// states only, and cheaper than Fastest: the mean rank is busy with its share of
+// all micro-batches. Where micro-batches pair up only kernels surely count.
+func (e *Evaluator) Busy(p *plan.Plan) unit.Seconds {
+	s := e.shape(e.unburdened(p))
+	t := s.alone
+	if p.Schedule == sched.DualPipe || p.Schedule == sched.DualPipeV {
+		t = s.kernels
+	}
+	return t * unit.Seconds(p.MicroBatches(e.job.GlobalBatch)) / unit.Seconds(p.PP)
+}
+
 // Fastest is a lower bound of the Step of every plan that differs from p in its
 // states only: nothing recomputed, nothing sharded, all collectives of data
 // parallelism free.

@@ -182,9 +182,12 @@ type shape struct {
 	class       []layerCost // per distinct layer of the model
 	embed, head layerCost
 	mtp         []layerCost
-	boundary    unit.Bytes  // what crosses to the next stage, per micro-batch
-	layer       work.Params // the largest layer
-	widest      work.Params // the largest unit of ZeRO-3: a layer, the embedding or the head
+	// seconds of all layers, ends and MTP modules for one micro-batch on one rank
+	// of each: kernels alone, and with every wait that a lone pass has
+	kernels, alone unit.Seconds
+	boundary       unit.Bytes  // what crosses to the next stage, per micro-batch
+	layer          work.Params // the largest layer
+	widest         work.Params // the largest unit of ZeRO-3: a layer, the embedding or the head
 }
 
 // shapes are shared by the clones of an Evaluator; a shape never changes once stored.
@@ -257,8 +260,28 @@ func (e *Evaluator) priceAll(p *plan.Plan) *shape {
 		s.wider(c.params, &s.widest)
 	}
 	s.wider(s.layer, &s.widest)
+	e.total(s)
 	s.boundary = boundary(e.job, p)
 	return s
+}
+
+// total sums the whole model.
+func (e *Evaluator) total(s *shape) {
+	layers := len(e.job.Model.Layers)
+	add := func(l *layerCost, n int32) {
+		for d := range l.pass {
+			s.kernels += unit.Seconds(n) * l.pass[d].kernels
+			s.alone += unit.Seconds(n) * l.pass[d].alone()
+		}
+	}
+	for k := range s.class {
+		add(&s.class[k], e.prefix[k][layers])
+	}
+	add(&s.embed, 1)
+	add(&s.head, 1)
+	for k := range s.mtp {
+		add(&s.mtp[k], 1)
+	}
 }
 
 // wider keeps the larger of two units.

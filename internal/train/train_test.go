@@ -98,6 +98,9 @@ func TestBounds(t *testing.T) {
 			if low := e.Leanest(&p, &Lean{ZeRO: 3, Offload: true}); low > r.Memory.Total() {
 				t.Errorf("%s: the leanest state needs %v, this one %v", p.String(), low, r.Memory.Total())
 			}
+			if f := e.Busy(&p); f > r.Step*(1+1e-9) {
+				t.Errorf("%s: the mean rank is busy for %v, the step takes %v", p.String(), f, r.Step)
+			}
 			if f := e.Fastest(&p); f > r.Step {
 				t.Errorf("%s: the fastest state takes %v, this one %v", p.String(), f, r.Step)
 			}
