@@ -11,9 +11,9 @@ import (
 func (s *simulation) complete(in *instance) error {
 	now := s.clock.Now()
 	together := 0 // sequences whose latest token came as this step began
+	given := 0    // tokens, to users
 	gap := now - in.began
 	for i, r := range in.ranks {
-		ended := 0
 		for j := range in.current.items[i] {
 			x := &in.current.items[i][j]
 			seq := x.s
@@ -32,23 +32,27 @@ func (s *simulation) complete(in *instance) error {
 					}
 				}
 				s.tokens(seq, x.emit, now)
+				given += x.emit
 			}
 			seq.emitted += x.emit
-			if seq.left() == 0 && seq.pending == 0 {
-				ended++
-			}
+			r.leaving = r.leaving || seq.ended()
 		}
 		s.flow.Prompt += readBy(in.current.items[i])
-		if ended > 0 {
+	}
+	s.output(given, now)
+	if together > 0 {
+		if err := s.watch.gaps(gap, together); err != nil {
+			return err
+		}
+	}
+	for _, r := range in.ranks {
+		if r.leaving {
 			if err := s.leave(r); err != nil {
 				return err
 			}
 		}
 	}
-	if together == 0 {
-		return nil
-	}
-	return s.watch.gaps(gap, together)
+	return nil
 }
 
 // readBy is the prompt tokens of items, those read again after a preemption included.
@@ -70,8 +74,6 @@ func (s *simulation) tokens(seq *sequence, n int, now time.Duration) {
 	rec.Generated += n
 	rec.Last = now
 	seq.latest = now
-	s.flow.Output += int64(n)
-	s.watch.timeline.tokens(now, n)
 	if s.options.Tokens {
 		for range n {
 			rec.Tokens = append(rec.Tokens, now)
@@ -79,16 +81,24 @@ func (s *simulation) tokens(seq *sequence, n int, now time.Duration) {
 	}
 }
 
+// output counts tokens that users got.
+func (s *simulation) output(n int, now time.Duration) {
+	if n > 0 {
+		s.flow.Output += int64(n)
+		s.watch.timeline.tokens(now, n)
+	}
+}
+
 // leave takes the sequences that have all their tokens out of a rank: they are
 // done, or their KV cache goes to another instance.
 func (s *simulation) leave(r *rank) error {
 	var out []*sequence
+	r.leaving = false
 	r.running = slices.DeleteFunc(r.running, func(x *sequence) bool {
-		gone := x.left() == 0 && x.pending == 0
-		if gone {
+		if x.ended() {
 			out = append(out, x)
 		}
-		return gone
+		return x.ended()
 	})
 	for _, x := range out {
 		if r.in.prefill {
@@ -133,6 +143,7 @@ func (s *simulation) move(x *sequence) error {
 	now, r := s.clock.Now(), x.rank
 	s.flow.Moving--
 	s.tokens(x, 1, now)
+	s.output(1, now)
 	if x.record.Output == 1 {
 		if err := s.done(r, x); err != nil {
 			return err

@@ -16,6 +16,7 @@ type rank struct {
 	running []*sequence // in the order they were admitted
 	draw    *rand.Rand  // acceptance of drafted tokens
 	load    int         // sequences that wait or run, or are on their way here
+	leaving bool        // some that run have all their tokens
 	counts  *flow
 }
 
@@ -40,7 +41,7 @@ func (r *rank) plan(items []item, b *infer.Batch, kind stepKind) []item {
 			continue // its last token is in flight, or it is not its turn
 		}
 		n := r.wants(s, budget)
-		for !r.pool.grow(&s.held, blocksFor(s.computed+n, r.pool.size)) {
+		for s.computed+n > s.held.blocks*r.pool.size && !r.pool.grow(&s.held, blocksFor(s.computed+n, r.pool.size)) {
 			preempted = true
 			v := r.victim()
 			if at := r.preempt(v); at <= i {

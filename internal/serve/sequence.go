@@ -30,6 +30,9 @@ func (s *sequence) text() int { return s.record.Input + s.record.Generated + s.p
 // left is the tokens that are still to be generated here.
 func (s *sequence) left() int { return s.quota - s.emitted - s.pending }
 
+// ended tells that all tokens to be generated here have come.
+func (s *sequence) ended() bool { return s.emitted == s.quota }
+
 // generating tells that only the latest token of the text is left to run.
 func (s *sequence) generating() bool { return s.computed > 0 && s.text()-s.computed == 1 }
 

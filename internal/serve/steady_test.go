@@ -88,15 +88,24 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 	}
 }
 
-// BenchmarkDeepSeek is 100,000 requests through 8 GPUs.
+// BenchmarkDeepSeek is 100,000 requests through 8 GPUs, in closed loops of 128
+// and 256 users, through one rank and eight.
 func BenchmarkDeepSeek(b *testing.B) {
-	e := real(b, "deepseek-r1", "h200x8", plan.Serving{TP: 8, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1})
-	w := closed(b, 1024, 256, 128, 100_000)
-	s := service(b, e)
-	b.ReportAllocs()
-	for b.Loop() {
-		r := run(b, s, w, Options{})
-		b.ReportMetric(float64(r.Whole.Batch.Mean), "batch")
-		b.ReportMetric(float64(r.End.Seconds()), "simulated-s")
+	one := plan.Serving{TP: 8, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
+	eight := plan.Serving{TP: 1, PP: 1, DP: 8, EP: 8, DCP: 1, Replicas: 1}
+	for _, c := range []struct {
+		name            string
+		plan            plan.Serving
+		isl, osl, users int
+	}{{"tp8/1k-256", one, 1024, 256, 128}, {"tp8/1k-1k", one, 1024, 1024, 256}, {"dp8/4k-256", eight, 4096, 256, 256}} {
+		b.Run(c.name, func(b *testing.B) {
+			s, w := service(b, real(b, "deepseek-r1", "h200x8", c.plan)), closed(b, c.isl, c.osl, c.users, 100_000)
+			b.ReportAllocs()
+			for b.Loop() {
+				r := run(b, s, w, Options{})
+				b.ReportMetric(r.Whole.Batch.Mean, "sequences/step")
+				b.ReportMetric(float64(r.Output), "tokens")
+			}
+		})
 	}
 }
