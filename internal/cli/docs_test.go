@@ -92,7 +92,8 @@ func TestFormatsListsWhatParsersTake(t *testing.T) {
 	}
 	_, badKey := plan.Parse("nosuchkey=1")
 	_, badPolicy := plan.ParsePrecision("nosuchpolicy")
-	for _, complaint := range []error{badKey, badPolicy} {
+	_, badServing := plan.ParseServing("nosuchkey=1")
+	for _, complaint := range []error{badKey, badPolicy, badServing} {
 		if complaint == nil {
 			t.Fatal("an unknown word was accepted")
 		}
@@ -135,7 +136,7 @@ func TestFormatsListsEveryField(t *testing.T) {
 			}
 		}
 	}
-	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}} {
+	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.InferDoc{}, report.ServingOperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}} {
 		check(reflect.TypeOf(doc))
 	}
 }

@@ -78,15 +78,20 @@ func parseConcurrency(text string) (int, error) {
 	return int(n), nil
 }
 
-// parseFormat reads a number format; 16 bit may be written as in papers.
+// parseFormat reads the format that weights or a cache are stored in.
 func parseFormat(text string) (unit.Format, error) {
 	f, ok := unit.ParseFormat(strings.ToLower(text))
-	if !ok {
+	switch {
+	case !ok:
 		var names []string
 		for f := range unit.NumFormats {
-			names = append(names, f.String())
+			if f != unit.TF32 {
+				names = append(names, f.String())
+			}
 		}
 		return 0, fmt.Errorf("unknown number format %q: use one of %s", text, strings.Join(names, " "))
+	case f == unit.TF32:
+		return 0, fmt.Errorf("tf32 is no storage format, products of fp32 use it: write fp32")
 	}
 	return f, nil
 }

@@ -44,6 +44,7 @@ type PointDoc struct {
 	KV          string           `json:"kv"`
 	Spec        string           `json:"spec"`
 	RTT         *float64         `json:"net_rtt_seconds"`
+	Overlap     string           `json:"overlap"`
 	Concurrency int              `json:"concurrency"`
 	GPUs        int              `json:"gpus"`
 	TTFT        *float64         `json:"ttft_seconds"`
@@ -183,7 +184,7 @@ func (d *InferDoc) explain(a *api.InferAnswer) {
 
 func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d := PointDoc{Plan: servingKeys(&p.Layout), Cluster: v.Cluster.Name, Weights: v.Weights.String(), Experts: v.Experts.String(), KV: v.KV.String(),
-		Spec: v.Speculation.String(), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV),
+		Spec: v.Speculation.String(), Overlap: overlapWord(v), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV),
 		MemoryBytes: int64(p.Need), MemoryLimit: int64(p.Memory.Budget), Memory: map[string]int64{}, Fits: p.Fits, MeetsSLO: a.Request.SLO.Meets(p),
 		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Chunk: p.Chunk, Slots: p.Slots, Batch: p.Batch, WireShare: p.Wire, Warnings: orEmpty(p.Warnings)}
 	if v.RTT != nil {
@@ -227,4 +228,12 @@ func servingKeys(l *deploy.Layout) map[string]any {
 
 func degreeKeys(s *plan.Serving) map[string]any {
 	return map[string]any{"tp": s.TP, "pp": s.PP, "dp": s.DP, "ep": s.EP, "dcp": s.DCP, "replicas": s.Replicas, "redundant": s.Redundant}
+}
+
+// overlapWord is the overlap as --overlap reads it.
+func overlapWord(v *deploy.Variant) string {
+	if v.TwoBatch {
+		return "two-batch"
+	}
+	return "none"
 }

@@ -42,34 +42,21 @@ func oneLayout(points []*deploy.Point) bool {
 	return len(points) > 0
 }
 
-// loadTable prints points, with their layouts unless hidden.
+// loadTable prints points, with their layouts unless hidden; what follows from
+// other columns makes room for these.
 func (p *Page) loadTable(a *api.InferAnswer, points []*deploy.Point, hidden bool) {
-	priced := false
-	for _, x := range points {
-		_, ok := x.Cost()
-		priced = priced || ok
-	}
-	columns := []Column{Right("in flight"), Right("TTFT"), Right("TPOT"), Right("tok/s/user"), Right("tok/s"), Right("tok/s/GPU")}
-	if priced {
-		columns = append(columns, Right("USD/M tok"))
-	}
-	columns = append(columns, Left("binds"))
-	if !hidden {
-		columns = append(columns, Right("GPUs"), Left("plan"))
-	}
+	columns := []Column{Right("in flight"), Right("TTFT"), Right("TPOT"), Right("tok/s/user"), Right("tok/s"), Right("tok/s/GPU"), Right("USD/M tok"),
+		Left("binds"), Right("GPUs"), Left("plan")}
 	var rows [][]string
 	for _, x := range points {
-		row := append([]string{inFlight(a, x)}, times(x)...)
-		if priced {
-			row = append(row, perMillion(x))
-		}
-		row = append(row, boundCell(x))
+		t := times(x)
+		row := []string{inFlight(a, x), t[0], t[1], t[2], t[3], t[4], perMillion(x), boundCell(x), "", ""}
 		if !hidden {
-			row = append(row, strconv.Itoa(x.Layout.GPUs()), x.String())
+			row[3], row[8], row[9] = "", strconv.Itoa(x.Layout.GPUs()), x.String()
 		}
 		rows = append(rows, row)
 	}
-	p.planTable(columns, rows)
+	p.planTable(withoutEmpty(columns, rows))
 }
 
 // inFlight marks the loads that meet the objective.
@@ -117,15 +104,14 @@ func inferVariants(p *Page, a *api.InferAnswer) {
 		title = fmt.Sprintf("The variants, each with %s in flight", Plural(int64(a.Request.Concurrency[0]), "request"))
 	}
 	p.section("%s", title)
-	columns := []Column{Left("variant"), Right("in flight"), Right("TTFT"), Right("TPOT"), Right("tok/s/user"), Right("tok/s/GPU"), Right("USD/M tok"), Left("binds"), Left("plan")}
+	columns := []Column{Left("variant"), Right("in flight"), Right("TTFT"), Right("TPOT"), Right("tok/s/GPU"), Right("USD/M tok"), Left("binds"), Left("plan")}
 	var rows [][]string
 	for _, o := range a.Outcomes {
 		b := o.Best
 		t := times(b)
-		rows = append(rows, []string{variantName(a, o.Variant, true), inFlight(a, b), t[0], t[1], t[2], t[4], perMillion(b), boundCell(b), b.String()})
+		rows = append(rows, []string{variantName(a, o.Variant, true), inFlight(a, b), t[0], t[1], t[4], perMillion(b), boundCell(b), b.String()})
 	}
-	columns, rows = withoutEmpty(columns, rows)
-	p.planTable(columns, rows)
+	p.planTable(withoutEmpty(columns, rows))
 }
 
 func underText(a *api.InferAnswer) string {
@@ -151,8 +137,7 @@ func inferFront(p *Page, a *api.InferAnswer) {
 		rows = append(rows, []string{rate(x.PerUser()), rate(x.PerGPU()), Grouped(int64(x.Concurrency)), strconv.Itoa(x.Layout.GPUs()),
 			perMillion(x.Point), variantName(a, x.Variant, true), x.String()})
 	}
-	columns, rows = withoutEmpty(columns, rows)
-	p.planTable(columns, rows)
+	p.planTable(withoutEmpty(columns, rows))
 	if n := len(a.Front); n > mostFront {
 		p.Text(0, "%d of %d points; --json lists all.", mostFront, n)
 	}

@@ -41,7 +41,7 @@ func (p *Page) legend(c *Chart, left int) {
 		}
 	}
 	if len(names) > 0 {
-		p.indented(left+2, strings.Join(names, "   "))
+		p.indented(left+2, strings.Join(names, " "))
 	}
 }
 
