@@ -89,7 +89,9 @@ func Train(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
 	if a.Budget, err = a.Best.Budget(r.Terms); err != nil {
 		return nil, err
 	}
-	a.Published = catalog.FindPublished(r.Model.Name, r.Cluster.Device.Name, int64(r.Cluster.GPUs), r.GlobalBatch, r.Seq)
+	if known, err := catalog.Model(r.Model.Name); err == nil && known.Params() == r.Model.Params() { // and not a file of that name
+		a.Published = catalog.FindPublished(known.Name, r.Cluster.Device.Name, r.Cluster.GPUs, r.GlobalBatch, r.Seq)
+	}
 	a.Warnings = append(a.Warnings, a.Best.Warnings...)
 	a.Elapsed = time.Since(start)
 	return a, nil

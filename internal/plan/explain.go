@@ -80,8 +80,6 @@ func (p *Plan) explainCombination(j *Job) error {
 		return fmt.Errorf("sp=1 needs tp > 1: sequence parallelism divides what tensor parallelism leaves whole")
 	case p.ZeRO == 2 && p.PP > 1:
 		return fmt.Errorf("zero=2 does not go with pp=%d: a pipeline keeps whole gradients until its last micro-batch; use zero=1 or zero=3", p.PP)
-	case p.ZeRO == 2 && p.PP > 1:
-		return fmt.Errorf("zero=2 does not go with pp=%d: sharded gradients would be reduced after every micro-batch; use zero=1, zero=3 or pp=1", p.PP)
 	case p.Tuning == FullTraining:
 		if p.LoRARank > 0 {
 			return fmt.Errorf("rank=%d needs tuning=lora or tuning=qlora: full training has no adapters", p.LoRARank)

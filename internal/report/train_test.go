@@ -187,7 +187,7 @@ func TestTrainHoldsTheNamedPlanAgainstTheBest(t *testing.T) {
 	fits(t, got, 100)
 	wants(t, got, "Verdict: no plan with the named keys fits", "Why not the named plan: does not fit", "step 180.0 s 20.00 s +160.0 s",
 		"wait: data parallel 137.0 s 0 s +137.0 s", "wait: expert parallel 0 s 2.500 s -2.500 s", "memory 129.00 GB 60.00 GB +69.00 GB",
-		"bound by nvlink compute", "fits no yes")
+		"bound by scale-up link compute", "fits no yes")
 	a.Best = result()
 	wants(t, page(t, 100, func(p *Page) { Train(p, a) }), "The best plan of the whole space is the same one")
 }
