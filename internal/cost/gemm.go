@@ -85,8 +85,8 @@ func (m *Machine) reached(r *gemmRates) float64 {
 func (m *Machine) product(op *work.Op) Price {
 	if m.options.Engine != "" {
 		if op.Kind == work.Grouped {
-			if x := find(m.serving.moe, op); x != nil {
-				return m.experts(op, x)
+			if p, ok := m.routed(op); ok {
+				return p
 			}
 		} else if x := find(m.serving.gemm, op); x != nil {
 			return m.dense(op, x)

@@ -11,7 +11,11 @@ import (
 type Price struct {
 	Compute, HBM           unit.Seconds
 	Floor, Estimate, Upper unit.Seconds
-	Bound                  Resource
+	// Of Estimate: Start depends on no amount of work (launch, prologue), Around is
+	// what an engine does before a product to its operands (quantising). Kernels among
+	// others hide part of both.
+	Start, Around unit.Seconds
+	Bound         Resource
 }
 
 // Op prices one operation that is not a collective; a collective's price is
@@ -49,7 +53,7 @@ func (m *Machine) price(flops, rate, bytes, compute, memory, overlap, launch flo
 	}
 	floor := max(c, h)
 	est := max(floor, busy+overlap*min(compute, memory)+launch)
-	p.Floor, p.Estimate = unit.Seconds(floor), unit.Seconds(est)
+	p.Floor, p.Estimate, p.Start = unit.Seconds(floor), unit.Seconds(est), unit.Seconds(min(launch, est))
 	p.Upper = unit.Seconds(max(est, (compute+memory)/m.pessimism+launch))
 	return p
 }
@@ -68,5 +72,5 @@ const (
 
 func (p Price) times(n float64) Price {
 	k := unit.Seconds(n)
-	return Price{p.Compute * k, p.HBM * k, p.Floor * k, p.Estimate * k, p.Upper * k, p.Bound}
+	return Price{p.Compute * k, p.HBM * k, p.Floor * k, p.Estimate * k, p.Upper * k, p.Start * k, p.Around * k, p.Bound}
 }

@@ -1,6 +1,8 @@
 package cost
 
 import (
+	"strings"
+
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
@@ -10,6 +12,7 @@ import (
 // rates multiplied in.
 type engineProduct struct {
 	rates gemmRates
+	own   bool // the named engine's
 	hw.Product
 }
 
@@ -24,7 +27,7 @@ func (m *Machine) engineProducts(k *hw.Kernels, name string, of func(*hw.Engine)
 				continue
 			}
 			for _, x := range of(e) {
-				out = append(out, engineProduct{m.gemmRates(x.GEMM, m.matrix[x.Format], m.peakMatrix[x.Format]), x})
+				out = append(out, engineProduct{m.gemmRates(x.GEMM, m.matrix[x.Format], m.peakMatrix[x.Format]), own, x})
 			}
 		}
 	}
@@ -58,6 +61,37 @@ func find(list []engineProduct, op *work.Op) *engineProduct {
 	return best
 }
 
+// ungated marks kernels of experts without a gate, which no catalogued model has.
+const ungated = "nongated"
+
+// routed prices the experts of a step. A product that names its kernel gets it; else
+// the engine takes the fastest of its own for these formats, as their choice depends
+// on the tokens. Weights with one scale per tensor also fit the kernels for scales
+// per block, the blocks' being equal: what vLLM and SGLang run checkpoints with.
+func (m *Machine) routed(op *work.Op) (p Price, ok bool) {
+	list := m.serving.moe
+	usual := find(list, op)
+	if usual == nil {
+		return p, false
+	}
+	p = m.experts(op, usual)
+	if op.Kernel != "" {
+		return p, true
+	}
+	for i := range list {
+		x := &list[i]
+		same := x.Weights == usual.Weights && x.Format == usual.Format
+		blocks := usual.Weights == unit.FP8 && x.Weights == unit.FP8Block && x.Format == unit.FP8Block
+		if x == usual || !x.own || !same && !blocks || strings.Contains(x.Kernel, ungated) {
+			continue
+		}
+		if q := m.experts(op, x); q.Estimate < p.Estimate {
+			p = q
+		}
+	}
+	return p, true
+}
+
 // dense prices an engine's dense product with what the engine does around it:
 // quantising of the activations, and the host's pace where no CUDA graph runs.
 func (m *Machine) dense(op *work.Op, x *engineProduct) Price {
@@ -65,6 +99,7 @@ func (m *Machine) dense(op *work.Op, x *engineProduct) Price {
 	around := x.PerRow*unit.Seconds(op.M) + x.PerElement*unit.Seconds(op.M*op.K)
 	p.Estimate += around
 	p.Upper += around
+	p.Around = around
 	if m.options.Eager && x.Host > p.Estimate {
 		p.Estimate, p.Upper, p.Bound = x.Host, max(p.Upper, x.Host), Latency
 	}
