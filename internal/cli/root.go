@@ -26,7 +26,7 @@ var commands = []func(*Env) *cobra.Command{
 	newCompletionCommand,
 }
 
-const rootLong = `Ridgeline says how fast a training plan for a large language model can go on a
+const rootLong = `Ridgeline says how fast a plan to train or serve a large language model can go on a
 cluster, what stops it from going faster, and which plan is best, before it is built.
 
 Exit codes: 0 done, 1 failed, 2 bad usage or input (one line on stderr names the input
@@ -36,9 +36,10 @@ and the mend), 3 nothing feasible, 4 an asked-for threshold was missed.`
 func newRoot(env *Env) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "ridgeline",
-		Short: "Predict, explain and rank plans for training large language models",
+		Short: "Predict, explain and rank plans for training and serving large language models",
 		Long:  rootLong,
 		Example: `  ridgeline train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8
+  ridgeline infer --model deepseek-r1 --cluster h200x64 --isl 1024 --osl 1024 --slo ttft=2s,tpot=50ms
   ridgeline schedule dualpipe --stages 8 --microbatches 20`,
 		Version:       version,
 		Args:          unknownCommand,

@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"math"
 	"sort"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
@@ -85,8 +86,8 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 	m := in.Engine.Memory()
 	share := float64(n) / (float64(each) * float64(x.Replicas)) // below 1 where n does not divide
 	p := &Point{Layout: Layout{Serving: x}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.Output * float64(x.Replicas) * share,
-		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: in.Engine.KVTokens() * int64(x.Replicas), Chunk: q.Chunk, Slots: slots,
-		Most: in.Engine.MaxConcurrency(length) * int64(x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
+		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: copies(in.Engine.KVTokens(), x.Replicas), Chunk: q.Chunk, Slots: slots,
+		Most: copies(in.Engine.MaxConcurrency(length), x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
 		Price: v.Cluster.PricePerGPUHour, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
 	p.Queued = s.Limit != infer.NoLimit
 	p.Bound = p.binds()
@@ -94,6 +95,15 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		p.Wire = float64(s.Step.Wire) / in.spec.Tokens() / float64(s.TPOT)
 	}
 	return p, nil
+}
+
+// copies is n in each of so many instances; models whose state does not grow hold
+// any number, which stays the largest there is.
+func copies(n int64, instances int) int64 {
+	if n > math.MaxInt64/int64(instances) {
+		return math.MaxInt64
+	}
+	return n * int64(instances)
 }
 
 // load is a closed loop on one instance.

@@ -126,7 +126,7 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	d.PrefillWorkers, d.DecodeWorkers = x, y
 	m := r.decode.Engine.Memory()
 	p := &Point{Layout: Layout{Split: &d}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.TokensPerSecond * splitKept, Fits: true, Memory: m,
-		Need: m.Parts.Total(), Tokens: r.decode.Engine.KVTokens() * int64(y), Most: r.decode.Engine.MaxConcurrency(r.length) * int64(y),
+		Need: m.Parts.Total(), Tokens: copies(r.decode.Engine.KVTokens(), y), Most: copies(r.decode.Engine.MaxConcurrency(r.length), y),
 		Batch: s.Sequences, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour,
 		Warnings: append(slices.Clone(r.decode.Engine.Warnings()), splitWarning), Assumptions: r.decode.Engine.Assumptions()}
 	p.Decode = r.Decode.Step(&infer.Batch{Decode: s.Sequences, DecodeContext: int64(s.Sequences) * (r.ISL + r.OSL/2)})

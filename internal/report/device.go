@@ -11,7 +11,7 @@ import (
 
 // Devices prints the catalogue of GPUs, one line each, peak beside achieved.
 func Devices(p *Page, devices []*hw.Device) {
-	p.Text(0, "Peak (datasheet) | achieved (measured), dense TFLOP/s (BF16, or FP16 where that is missing), memory and link GB/s. Links per GPU and direction; NIC is the default between nodes. Empty: nobody published it.")
+	p.Text(0, "Peak (datasheet) | achieved (measured), dense TFLOP/s (BF16, or FP16 where that is missing), memory and link GB/s. Links per GPU and direction; NIC is the default between nodes. F/B, the ridge point: FLOP per byte of memory at which 16-bit compute and memory take equally long, at peak. Empty: nobody published it.")
 	p.Line("")
 	rows := make([][]string, len(devices))
 	for i, d := range devices {
@@ -22,11 +22,20 @@ func Devices(p *Page, devices []*hw.Device) {
 		}
 		rows[i] = []string{d.Name, plain(k.Memory, 1e9),
 			both(k.Matrix[sixteen], a.Matrix[sixteen], 1e12), both(k.Matrix[unit.FP8], a.Matrix[unit.FP8], 1e12),
-			both(k.HBM, a.HBM, 1e9), both(k.ScaleUp, a.ScaleUp, 1e9), plain(d.DefaultNode.NIC, 1e9)}
+			both(k.HBM, a.HBM, 1e9), both(k.ScaleUp, a.ScaleUp, 1e9), plain(d.DefaultNode.NIC, 1e9), ridge(k.Matrix[sixteen], k.HBM)}
 	}
-	p.Table([]Column{Left("name"), Right("GB"), Left("16-bit TFLOP/s"), Left("FP8 TFLOP/s"), Left("HBM GB/s"), Left("link GB/s"), Right("NIC")}, rows)
+	p.Table([]Column{Left("name"), Right("GB"), Left("16-bit"), Left("FP8"), Left("HBM GB/s"), Left("link GB/s"), Right("NIC"), Right("F/B")}, rows)
 	p.Line("")
 	p.Line("%d entries; `ridgeline gpus NAME` shows one with its sources.", len(devices))
+}
+
+// ridge is the arithmetic intensity at which two rates bind equally; "" where one
+// is absent.
+func ridge(flops, bytes hw.Figure) string {
+	if !flops.Known() || !bytes.Known() {
+		return ""
+	}
+	return strconv.FormatFloat(flops.Value/bytes.Value, 'f', 0, 64)
 }
 
 // plain prints a figure without its unit; "" where it is absent.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -31,6 +32,7 @@ func inferHeader(p *Page, a *api.InferAnswer) {
 	facts = append(facts,
 		[2]string{"requests", fmt.Sprintf("%s tokens in, %s out; %s in flight at the service", Grouped(r.ISL), Grouped(r.OSL), countsText(r.Concurrency))},
 		[2]string{"formats", formatsText(a)},
+		[2]string{"KV cache", cacheText(a)},
 		[2]string{"engine", engineText(a)},
 		[2]string{"objective", objectiveText(r.SLO)},
 		[2]string{"searched", searchText(a)})
@@ -52,9 +54,37 @@ func countsText(list []int) string {
 // formatsText names the formats of the best variant; others stand in their tables.
 func formatsText(a *api.InferAnswer) string {
 	v := a.Best.Variant
-	s := fmt.Sprintf("weights %s, KV cache %s (%s per token)", weightsText(v), v.KV, unit.FormatBytes(unit.Bytes(a.Request.Model.KVBytesPerToken(v.KV)+0.5)))
+	s := fmt.Sprintf("weights %s, KV cache %s", weightsText(v), v.KV)
 	if v.Speculation != nil && v.Speculation.Drafts > 0 {
 		s += fmt.Sprintf("; speculation %s, %.2f tokens per step", v.Speculation, v.Speculation.Tokens())
+	}
+	return s
+}
+
+// groupedHeads is how many key heads a usual grouped-query model has.
+const groupedHeads = 8
+
+// cacheText is what a token takes, beside other formats and, of latent attention,
+// what the same heads would take with keys and values of their own.
+func cacheText(a *api.InferAnswer) string {
+	m, kv := a.Request.Model, a.Best.Variant.KV
+	per := func(f unit.Format) string { return unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(f) + 0.5)) }
+	var others []string
+	for _, f := range []unit.Format{unit.BF16, unit.FP8, unit.FP6} {
+		if f != kv {
+			others = append(others, per(f)+" in "+f.String())
+		}
+	}
+	s := fmt.Sprintf("%s per token in %s (%s)", per(kv), kv, strings.Join(others, ", "))
+	var all, grouped float64
+	for i := range m.Layers {
+		if t := &m.Layers[i].Attention; t.Kind == model.MLA {
+			each := float64(t.QKDim+t.VDim) * kv.BytesPer()
+			all, grouped = all+float64(t.Heads)*each, grouped+groupedHeads*each
+		}
+	}
+	if all > 0 {
+		s += fmt.Sprintf("; without the latent %s (MHA), %s with %d key heads (GQA)", unit.FormatBytes(unit.Bytes(all)), unit.FormatBytes(unit.Bytes(grouped)), groupedHeads)
 	}
 	return s
 }
