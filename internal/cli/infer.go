@@ -3,11 +3,11 @@ package cli
 import (
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/report"
@@ -51,14 +51,20 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 			return inferError(cmd, err)
 		}
 		if draw != nil && a.Best.Best.Fits {
-			title := "ridgeline " + strings.Join(os.Args[1:], " ")
-			if err := writeFile(plot, func(w io.Writer) error { return draw(w, title, a) }); err != nil {
+			if err := writeFile(plot, func(w io.Writer) error { return draw(w, commandLine(cmd), a) }); err != nil {
 				return err
 			}
 		}
 		return showInfer(env, *asJSON, a)
 	}
 	return cmd
+}
+
+// commandLine is the question as it would be asked again.
+func commandLine(cmd *cobra.Command) string {
+	s := cmd.CommandPath()
+	cmd.Flags().Visit(func(f *pflag.Flag) { s += " --" + f.Name + "=" + f.Value.String() })
+	return s
 }
 
 // inferError tells an interrupted search from bad input.

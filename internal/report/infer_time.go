@@ -123,6 +123,6 @@ func inferNotes(p *Page, a *api.InferAnswer) {
 	if len(rows) == 0 {
 		return
 	}
-	p.section("Doubts")
+	p.section("Notes")
 	p.Table([]Column{Left(""), Left("")}, rows)
 }

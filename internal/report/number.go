@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strconv"
 	"strings"
 )
@@ -29,5 +28,5 @@ func Plural(n int64, noun string) string {
 	case strings.HasSuffix(noun, "ch"):
 		noun += "e"
 	}
-	return fmt.Sprintf("%d %ss", n, noun)
+	return Grouped(n) + " " + noun + "s"
 }

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// service is a question about DeepSeek-R1 on 8 H200.
+func service(t *testing.T, fixed string, concurrency ...int) *InferRequest {
+	t.Helper()
+	m, err := catalog.Model("deepseek-r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Cluster("h200x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := plan.ParseServing(fixed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &InferRequest{Model: m, Clusters: []*hw.Cluster{c}, Plan: p, ISL: 1024, OSL: 1024, Concurrency: concurrency}
+}
+
+func answerOf(t *testing.T, r *InferRequest) *InferAnswer {
+	t.Helper()
+	a, err := Infer(context.Background(), r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// Fact I3: throughput grows with concurrency while memory-bound, and the batch at
+// which each part turns compute-bound is known (mission notes, I3).
+func TestThroughputGrowsWhileMemoryBound(t *testing.T) {
+	a := answerOf(t, service(t, "tp=8", 1, 2, 4, 8, 16, 32, 64, 128))
+	points := a.Best.Points
+	for i := 1; i < len(points); i++ {
+		if points[i].Output <= points[i-1].Output || points[i].TPOT < points[i-1].TPOT {
+			t.Errorf("%d in flight: %.0f tokens/s at %g s per token, before %.0f at %g", points[i].Concurrency, points[i].Output,
+				float64(points[i].TPOT), points[i-1].Output, float64(points[i-1].TPOT))
+		}
+	}
+	at := map[infer.Part]int64{}
+	for _, f := range a.Flips {
+		at[f.Part] = f.Batch
+	}
+	if at[infer.Dense] == 0 || at[infer.Experts] <= at[infer.Dense] {
+		t.Errorf("dense from %d, experts from %d: each of 256 experts sees 1 token in 32, so they must flip later", at[infer.Dense], at[infer.Experts])
+	}
+}
+
+// The lists multiply in the order in which they are documented.
+func TestListsMultiply(t *testing.T) {
+	r := service(t, "tp=8", 1)
+	for _, text := range []string{"none", "mtp:1:0.87"} {
+		s, err := infer.ParseSpeculation(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Speculation = append(r.Speculation, s)
+	}
+	r.KV = []unit.Format{unit.BF16, unit.FP8}
+	r.RTT = []unit.Seconds{1e-3, 2e-3}
+	list, err := r.variants()
+	if err != nil || len(list) != 8 {
+		t.Fatalf("%d variants, %v", len(list), err)
+	}
+	if a, b := list[0], list[7]; a.KV != unit.BF16 || a.Speculation.Drafts != 0 || *a.RTT != 1e-3 || b.KV != unit.FP8 || b.Speculation.Drafts != 1 || *b.RTT != 2e-3 {
+		t.Errorf("first %+v, last %+v", a, b)
+	}
+	if list[0].Weights != unit.FP8Block || list[0].Experts != unit.FP8Block {
+		t.Errorf("weights %s, experts %s: the checkpoint's are fp8-block", list[0].Weights, list[0].Experts)
+	}
+	for range 6 {
+		r.RTT = append(r.RTT, r.RTT...)
+	}
+	if _, err := r.variants(); err == nil {
+		t.Error("512 variants were taken")
+	}
+}
+
+// fp8 of a checkpoint with block scales is loaded with them.
+func TestFP8KeepsBlockScales(t *testing.T) {
+	r := service(t, "tp=8", 1)
+	r.Weights = []unit.Format{unit.FP8}
+	if w := r.weights(); w[0] != [2]unit.Format{unit.FP8Block, unit.FP8Block} {
+		t.Error(w)
+	}
+	r.Experts = []unit.Format{unit.NVFP4}
+	if w := r.weights(); w[0] != [2]unit.Format{unit.FP8Block, unit.NVFP4} {
+		t.Error(w)
+	}
+}
+
+func TestBadServicesAreRefused(t *testing.T) {
+	for want, change := range map[string]func(*InferRequest){
+		"--isl":             func(r *InferRequest) { r.ISL = 0 },
+		"--osl":             func(r *InferRequest) { r.OSL = 1 },
+		"tokens of context": func(r *InferRequest) { r.ISL = 1 << 20 },
+		"--memory-limit":    func(r *InferRequest) { r.MemoryLimit = 1.5 },
+		"--skew":            func(r *InferRequest) { r.Skew = -1 },
+		"--batch-tokens":    func(r *InferRequest) { r.Chunk = -1 },
+		"one of each": func(r *InferRequest) {
+			r.Measured = make([]infer.Measured, 1)
+			r.KV = []unit.Format{unit.BF16, unit.FP8}
+		},
+		"needs a cluster":    func(r *InferRequest) { r.Concurrency = nil },
+		"--max-sequences -1": func(r *InferRequest) { r.Slots = -1 },
+	} {
+		r := service(t, "tp=8", 1)
+		change(r)
+		if _, err := Infer(context.Background(), r); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%v, want %q", err, want)
+		}
+	}
+}
+
+// Each strategy differs from the best in one thing, on as many GPUs.
+func TestStrategiesKeepTheGPUs(t *testing.T) {
+	a := answerOf(t, service(t, "tp=8", 64))
+	if len(a.Strategies) < 4 {
+		t.Errorf("%d strategies", len(a.Strategies))
+	}
+	for _, s := range a.Strategies {
+		if s.Point != nil && (s.Point.Layout.GPUs() != a.Best.Best.Layout.GPUs() || s.Point.Concurrency != 64) {
+			t.Errorf("%s: %s with %d in flight", s.Name, s.Point, s.Point.Concurrency)
+		}
+	}
+}
