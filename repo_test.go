@@ -37,7 +37,7 @@ var layers = []layer{
 	{"work", "unit sched model plan", "operations and tensors of a rank, exact: no rates, no seconds"},
 	{"mem", "unit sched model plan work", "bytes, exact: memory must not depend on how fast a machine is"},
 	{"cost", "unit hw work", "the only place where work becomes seconds; it prices operations, not plans"},
-	{"calib", "unit hw catalog work cost", "fits machine constants; no model and no plan may leak into them"},
+	{"calib", "unit input hw catalog work cost", "fits machine constants; no model and no plan may leak into them"},
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
 	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
 	{"serve", "unit des workload infer", "who runs when, event by event; what a step costs is asked, not known"},

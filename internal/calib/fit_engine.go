@@ -3,6 +3,7 @@ package calib
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,27 +126,32 @@ func (f *fitter) contexts(e *hw.Engine) error {
 		if err != nil {
 			return err
 		}
-		if err := f.context(e.Name+" context"+operandNames[i], sources, &e.Context[i], false); err != nil {
+		if err := f.context(e.Name+" context"+operandNames[i], sources, &e.Context[i], false, nil); err != nil {
 			return err
 		}
 		if sources, err = f.rows(e.Name, "mla/"+e.Name+"-*context_mla_perf.parquet", everySmall, operandsAre("mla_dtype", i)); err != nil {
 			return err
 		}
-		if err := f.context(e.Name+" context mla"+operandNames[i], sources, &e.MLA[i], true); err != nil {
+		if err := f.context(e.Name+" context mla"+operandNames[i], sources, &e.MLA[i], true, nil); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// context fits one core; one shares a rate among all head dimensions.
-func (f *fitter) context(what string, sources []*source, a *hw.Attention, one bool) error {
+// context fits one core; one shares a rate among all head dimensions; module, if
+// not nil, is the rest of the block that the rows hold besides.
+func (f *fitter) context(what string, sources []*source, a *hw.Attention, one bool, module *hw.Module) error {
 	if len(sources) == 0 {
 		return nil
 	}
 	*a = hw.Attention{Fill: 100, Tail: 0.5, Share: every(0.6)}
 	launch, item, share := 10.0, 0.5, 0.6
 	knobs := []knob{{&a.Fill, 0, 2000}, {&a.Tail, 0, 1}, {&a.Stream, 0, 3}, {&launch, 1, 400}, {&item, 0, 20}}
+	rest, host := 20.0, 0.0
+	if module != nil {
+		knobs = append(knobs, knob{&rest, 0.1, 100}, knob{&host, 0, 400})
+	}
 	if one {
 		knobs = append(knobs, knob{&share, 0.02, 1})
 	} else {
@@ -157,6 +163,9 @@ func (f *fitter) context(what string, sources []*source, a *hw.Attention, one bo
 	}
 	return f.solve(&problem{what: what, sources: sources, knobs: knobs, refresh: func() {
 		a.Launch, a.Item = us(launch), us(item)
+		if module != nil {
+			*module = hw.Module{Rest: us(rest), Host: us(host)}
+		}
 		if one {
 			a.Share = every(share)
 		}
@@ -183,13 +192,13 @@ func (f *fitter) decodes(e *hw.Engine) error {
 		if err != nil {
 			return err
 		}
-		if err := f.decode(e.Name+" decode"+cacheNames[i], sources, &e.Decode[i], false); err != nil {
+		if err := f.decode(e.Name+" decode"+cacheNames[i], sources, &e.Decode[i], false, nil); err != nil {
 			return err
 		}
 		if sources, err = f.rows(e.Name, "mla/"+e.Name+"-*generation_mla_perf.parquet", everySmall, cacheIs("mla_dtype", i)); err != nil {
 			return err
 		}
-		if err := f.decode(e.Name+" decode mla"+cacheNames[i], sources, &e.Latent[i], true); err != nil {
+		if err := f.decode(e.Name+" decode mla"+cacheNames[i], sources, &e.Latent[i], true, nil); err != nil {
 			return err
 		}
 	}
@@ -205,13 +214,18 @@ var starts = []struct{ share, pad, memory, near, nearRate, group, groupRate floa
 	{0.6, 8, 0.8, 40, 1.8, 32, 2},
 }
 
-func (f *fitter) decode(what string, sources []*source, d *hw.Decode, one bool) error {
+// decode fits one core; one shares a rate among all head dimensions; module, if not
+// nil, is the rest of the block that the rows hold besides.
+func (f *fitter) decode(what string, sources []*source, d *hw.Decode, one bool, module *hw.Module) error {
 	if len(sources) == 0 {
 		return nil
 	}
-	var item, join, launch, near, memory float64
+	var item, join, launch, near, memory, rest, host float64
 	p := &problem{what: what, sources: sources, refresh: func() {
 		d.Item, d.Join, d.Launch, d.Near = us(item), us(join), us(launch), unit.Bytes(near*1e6)
+		if module != nil {
+			*module = hw.Module{Rest: us(rest), Host: us(host)}
+		}
 		if one {
 			d.Memory = every(memory)
 		}
@@ -227,11 +241,14 @@ func (f *fitter) decode(what string, sources []*source, d *hw.Decode, one bool) 
 			}
 		}
 	}
+	if module != nil {
+		p.knobs = append(p.knobs, knob{&rest, 0.1, 100}, knob{&host, 0, 400})
+	}
 	plain := p.knobs
 	return f.solveFrom(p, len(starts), func(i int) {
 		s := starts[i]
 		*d = hw.Decode{Share: s.share, Pad: s.pad, Memory: every(s.memory), Reach: 3, Split: 512, NearRate: s.nearRate, Group: s.group, GroupRate: s.groupRate}
-		item, join, launch, near, memory = 2, 2, 8, s.near, s.memory
+		item, join, launch, near, memory, rest, host = 2, 2, 8, s.near, s.memory, 20, 0
 		p.knobs = plain
 		if s.group > 0 {
 			p.knobs = append(plain[:len(plain):len(plain)], knob{&d.Group, 1, 129}, knob{&d.GroupRate, 0.1, 6})
@@ -262,13 +279,35 @@ func (f *fitter) products(e *hw.Engine) error {
 	return nil
 }
 
+// hostBound is the least time of a table, in seconds, from which the host paces its
+// small rows: no kernel's launch takes as long. The launch then cannot be seen, and
+// the one that all engines share stands in.
+const hostBound = 40e-6
+
+// fastest is the least time of the rows, in seconds.
+func fastest(sources []*source) float64 {
+	least := math.Inf(1)
+	for _, s := range sources {
+		for i := range s.fit {
+			least = min(least, s.fit[i].seconds)
+		}
+	}
+	return least
+}
+
 func (f *fitter) product(e *hw.Engine, k kernelOf, sources []*source) error {
 	e.GEMM = append(e.GEMM, k.product())
 	g := &e.GEMM[len(e.GEMM)-1]
 	g.GEMM = hw.GEMM{Share: 0.8, Fill: 100, Edge: 10, Quant: 0.5, Overlap: 0.2, Memory: 0.85}
 	launch, row, element, host := 5.0, 0.1, 0.1, 0.0
+	shared := f.kernels.GEMM[g.Format].Launch
 	knobs := []knob{{&g.Share, 0.05, 1}, {&g.Fill, 0, 800}, {&g.Edge, 0, 120}, {&g.Quant, 0, 1}, {&g.Overlap, 0, 1}, {&g.Memory, 0.1, 1},
-		{&launch, 0.5, 100}, {&row, 0, 12}, {&element, 0, 8}, {&host, 0, 400}}
+		{&row, 0, 12}, {&element, 0, 8}, {&host, 0, 400}}
+	if fastest(sources) < hostBound || shared == 0 {
+		knobs = append(knobs, knob{&launch, 0.5, 25})
+	} else {
+		launch = float64(shared) * 1e6
+	}
 	return f.solve(&problem{what: e.Name + " gemm " + k.dtype + " " + k.kernel, sources: sources, knobs: knobs, refresh: func() {
 		g.Launch, g.Host, g.PerRow, g.PerElement = us(launch), us(host), unit.Seconds(row*1e-9), unit.Seconds(element*1e-12)
 	}})
@@ -357,14 +396,39 @@ func (f *fitter) oneShot(e *hw.Engine) error {
 	}})
 }
 
-// modules fits what a latent-attention block spends beside its kernels.
+// modules fits what a latent-attention block spends beside its kernels. An engine
+// without tables of the core alone gets the core's constants from the blocks.
 func (f *fitter) modules(e *hw.Engine) error {
+	for i := range e.MLA {
+		if e.MLA[i].Launch > 0 {
+			continue
+		}
+		sources, err := f.rows(e.Name, "mla/"+e.Name+"-*mla_context_module*.parquet", everyModule, operandsAre("mla_dtype", i))
+		if err == nil {
+			err = f.context(e.Name+" context mla in module"+operandNames[i], sources, &e.MLA[i], true, &e.Module[hw.ContextModule])
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for i := range e.Latent {
+		if e.Latent[i].Known() {
+			continue
+		}
+		sources, err := f.rows(e.Name, "mla/"+e.Name+"-*mla_generation_module*.parquet", everyModule, cacheIs("mla_dtype", i))
+		if err == nil {
+			err = f.decode(e.Name+" decode mla in module"+cacheNames[i], sources, &e.Latent[i], true, &e.Module[hw.DecodeModule])
+		}
+		if err != nil {
+			return err
+		}
+	}
 	for _, p := range []struct {
 		what, pattern string
-		to            *unit.Seconds
+		to            *hw.Module
 	}{
-		{"mla context module", "mla/" + e.Name + "-*mla_context_module*.parquet", &e.ModuleContext},
-		{"mla decode module", "mla/" + e.Name + "-*mla_generation_module*.parquet", &e.ModuleDecode},
+		{"mla context module", "mla/" + e.Name + "-*mla_context_module*.parquet", &e.Module[hw.ContextModule]},
+		{"mla decode module", "mla/" + e.Name + "-*mla_generation_module*.parquet", &e.Module[hw.DecodeModule]},
 	} {
 		sources, err := f.rows(e.Name, p.pattern, everyModule, nil)
 		if err != nil {
@@ -373,8 +437,10 @@ func (f *fitter) modules(e *hw.Engine) error {
 		if len(sources) == 0 {
 			continue
 		}
-		rest := 10.0
-		if err := f.solve(&problem{what: e.Name + " " + p.what, sources: sources, knobs: []knob{{&rest, 0.1, 400}}, refresh: func() { *p.to = us(rest) }}); err != nil {
+		rest, host := 10.0, 0.0
+		if err := f.solve(&problem{what: e.Name + " " + p.what, sources: sources, knobs: []knob{{&rest, 0.1, 100}, {&host, 0, 400}}, refresh: func() {
+			*p.to = hw.Module{Rest: us(rest), Host: us(host)}
+		}}); err != nil {
 			return err
 		}
 	}

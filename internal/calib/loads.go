@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"strconv"
@@ -15,8 +16,8 @@ type loads struct{ rows, touched float64 }
 // loadsOf is the load of a tables' distribution: balanced, or power_law_A. tokens
 // are those of the whole group of ep ranks.
 func loadsOf(distribution string, tokens, topk, experts, ep int64) (loads, string) {
-	if experts < ep || topk > experts {
-		return loads{}, "fewer experts than ranks or choices"
+	if experts < ep || topk > experts || experts > maxExperts {
+		return loads{}, fmt.Sprintf("column num_experts is %d: give one from the ranks and the choices to %d", experts, maxExperts)
 	}
 	if distribution == "balanced" {
 		return balanced(tokens, topk, experts, ep), ""
@@ -58,6 +59,9 @@ type powerLawKey struct {
 	a                         float64
 	tokens, topk, experts, ep int64
 }
+
+// maxExperts bounds a layer; the tables hold at most 896.
+const maxExperts = 1 << 14
 
 // draws of the loads are averaged; their order is fixed by the seed.
 const draws = 5

@@ -139,5 +139,15 @@ func (c *cells) positive(i int, columns ...string) string {
 	return ""
 }
 
+// sensible names the first optional column that is below 0 or out of bounds.
+func (c *cells) sensible(i int, columns ...string) string {
+	for _, n := range columns {
+		if v := c.number[n]; v != nil && !(v[i] >= 0 && v[i] <= maxSize) {
+			return fmt.Sprintf("column %s is %g: give 0 or a whole number above", n, v[i])
+		}
+	}
+	return ""
+}
+
 // maxSize bounds shapes, so that products of four stay finite and of three exact.
 const maxSize = 1 << 31

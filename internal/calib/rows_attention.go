@@ -1,6 +1,8 @@
 package calib
 
 import (
+	"cmp"
+
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
@@ -47,7 +49,7 @@ func (c *cells) operands(column string, i int) (core, cache unit.Format, why str
 func contextRow(c *cells, i int, x *sample) string {
 	core, cache, why := c.operands("attn_dtype", i)
 	if why == "" {
-		why = c.positive(i, "batch_size", "isl", "num_heads", "head_dim")
+		why = cmp.Or(c.positive(i, "batch_size", "isl", "num_heads", "head_dim"), c.sensible(i, "num_key_value_heads", "step", "window_size"))
 	}
 	if why != "" {
 		return why
@@ -64,7 +66,7 @@ func contextRow(c *cells, i int, x *sample) string {
 func decodeRow(c *cells, i int, x *sample) string {
 	core, cache, why := c.operands("attn_dtype", i)
 	if why == "" {
-		why = c.positive(i, "batch_size", "num_heads", "head_dim")
+		why = cmp.Or(c.positive(i, "batch_size", "num_heads", "head_dim"), c.sensible(i, "num_key_value_heads", "step", "window_size"))
 	}
 	if why != "" {
 		return why
@@ -81,7 +83,7 @@ func decodeRow(c *cells, i int, x *sample) string {
 func latentContextRow(c *cells, i int, x *sample) string {
 	core, cache, why := c.operands("mla_dtype", i)
 	if why == "" {
-		why = c.positive(i, "batch_size", "isl", "num_heads")
+		why = cmp.Or(c.positive(i, "batch_size", "isl", "num_heads"), c.sensible(i, "step"))
 	}
 	if why != "" {
 		return why
@@ -93,7 +95,7 @@ func latentContextRow(c *cells, i int, x *sample) string {
 func latentDecodeRow(c *cells, i int, x *sample) string {
 	core, cache, why := c.operands("mla_dtype", i)
 	if why == "" {
-		why = c.positive(i, "batch_size", "num_heads")
+		why = cmp.Or(c.positive(i, "batch_size", "num_heads"), c.sensible(i, "step"))
 	}
 	if why != "" {
 		return why
@@ -176,7 +178,7 @@ func moduleContextRow(c *cells, i int, x *sample) string {
 		why = "unknown gemm_type " + c.is("gemm_type", i)
 	}
 	if why == "" {
-		why = c.positive(i, "batch_size", "isl", "num_heads")
+		why = cmp.Or(c.positive(i, "batch_size", "isl", "num_heads"), c.sensible(i, "step"))
 	}
 	if why != "" {
 		return why
@@ -184,7 +186,7 @@ func moduleContextRow(c *cells, i int, x *sample) string {
 	batch, s, heads := c.at("batch_size", i), c.at("isl", i), c.at("num_heads", i)
 	x.project(f.product, batch*s, heads)
 	x.ops = append(x.ops, gemmOp(f.product, batch*s, heads*(mlaNope+mlaV), mlaLatent), expanded(core, cache, batch, heads, s, c.at("step", i)))
-	x.module = moduleContext
+	x.block, x.module = true, hw.ContextModule
 	return c.latency(i, x)
 }
 
@@ -196,7 +198,7 @@ func moduleDecodeRow(c *cells, i int, x *sample) string {
 		why = "unknown gemm_type " + c.is("gemm_type", i)
 	}
 	if why == "" {
-		why = c.positive(i, "batch_size", "num_heads")
+		why = cmp.Or(c.positive(i, "batch_size", "num_heads"), c.sensible(i, "step"))
 	}
 	if why != "" {
 		return why
@@ -204,7 +206,7 @@ func moduleDecodeRow(c *cells, i int, x *sample) string {
 	batch, heads := c.at("batch_size", i), c.at("num_heads", i)
 	x.project(f.product, batch, heads)
 	x.ops = append(x.ops, perHead(heads, batch, mlaLatent, mlaNope), absorbed(core, cache, batch, heads, c.at("step", i)+1), perHead(heads, batch, mlaV, mlaLatent))
-	x.module = moduleDecode
+	x.block, x.module = true, hw.DecodeModule
 	return c.latency(i, x)
 }
 

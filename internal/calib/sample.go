@@ -13,7 +13,8 @@ import (
 // the engine's own work around them has to handle.
 type sample struct {
 	ops      []work.Op
-	module   moduleKind
+	block    bool    // the operations are those of a whole block
+	module   int     // of that kind, see hw.Module
 	rows     float64 // of the activations
 	elements float64 // of the activations
 	passes   unit.Bytes
@@ -21,15 +22,6 @@ type sample struct {
 	ways     [2]float64 // seconds of an exchange's two ways, together seconds
 	weight   float64
 }
-
-// moduleKind says whether the operations are those of a whole attention block.
-type moduleKind uint8
-
-const (
-	noModule moduleKind = iota
-	moduleContext
-	moduleDecode
-)
 
 // engine holds an engine's overhead as a search turns it: us, ns, ps, passes, us.
 type engine struct {
@@ -104,11 +96,9 @@ func predict(m *cost.Machine, e *engine, x *sample) float64 {
 			t += float64(m.Op(op).Estimate)
 		}
 	}
-	switch x.module {
-	case moduleContext:
-		t += float64(m.Module(true))
-	case moduleDecode:
-		t += float64(m.Module(false))
+	if x.block {
+		module := m.Module(x.module)
+		t = max(t+float64(module.Rest), float64(module.Host))
 	}
 	if e == nil {
 		return t

@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"io"
 	"math"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // table is one parquet file of measured kernels, read column by column.
@@ -26,7 +27,7 @@ const maxRows = 1 << 24
 
 // openTable opens a parquet file; the caller closes the closer.
 func openTable(path string) (*table, io.Closer, error) {
-	f, err := os.Open(path)
+	f, err := input.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -61,7 +61,9 @@ func (c *rangeCheck) engine(e *hw.Engine) {
 	o := &e.AllReduce
 	c.share(e.Name+" all-reduce", o.Share)
 	c.least(e.Name+" all-reduce", float64(o.Start), float64(o.Rank), float64(o.Pass), float64(o.Most), float64(o.Eager))
-	c.least(e.Name, float64(e.ModuleContext), float64(e.ModuleDecode))
+	for _, m := range e.Module {
+		c.least(e.Name+" module", float64(m.Rest), float64(m.Host))
+	}
 }
 
 func (c *rangeCheck) core(what string, a *hw.Attention) {

@@ -9,16 +9,21 @@ import (
 
 // The form of hw.Engine and hw.Exchange with units spelled in the keys.
 type engineFile struct {
-	Name          string                    `json:"engine"`
-	Context       [hw.NumOperands]*coreFile `json:"context_by_operands,omitzero"`
-	MLA           [hw.NumOperands]*coreFile `json:"mla_by_operands,omitzero"`
-	Decode        [hw.NumCaches]*decodeFile `json:"decode_by_cache,omitzero"`
-	Latent        [hw.NumCaches]*decodeFile `json:"latent_decode_by_cache,omitzero"`
-	GEMM          []engineProductFile       `json:"gemm,omitempty"`
-	MoE           []engineProductFile       `json:"moe,omitempty"`
-	AllReduce     *oneShotFile              `json:"all_reduce,omitempty"`
-	ModuleContext float64                   `json:"mla_context_module_us,omitempty"`
-	ModuleDecode  float64                   `json:"mla_decode_module_us,omitempty"`
+	Name      string                    `json:"engine"`
+	Context   [hw.NumOperands]*coreFile `json:"context_by_operands,omitzero"`
+	MLA       [hw.NumOperands]*coreFile `json:"mla_by_operands,omitzero"`
+	Decode    [hw.NumCaches]*decodeFile `json:"decode_by_cache,omitzero"`
+	Latent    [hw.NumCaches]*decodeFile `json:"latent_decode_by_cache,omitzero"`
+	GEMM      []engineProductFile       `json:"gemm,omitempty"`
+	MoE       []engineProductFile       `json:"moe,omitempty"`
+	AllReduce *oneShotFile              `json:"all_reduce,omitempty"`
+	Module    [hw.NumModules]moduleFile `json:"mla_modules,omitzero"`
+}
+
+// moduleFile is hw.Module.
+type moduleFile struct {
+	Rest float64 `json:"rest_us"`
+	Host float64 `json:"host_us"`
 }
 
 type decodeFile struct {
@@ -65,7 +70,7 @@ type exchangeFile struct {
 }
 
 func (f *engineFile) engine() (hw.Engine, error) {
-	e := hw.Engine{Name: f.Name, AllReduce: f.AllReduce.constants(), ModuleContext: scaled(f.ModuleContext, -6), ModuleDecode: scaled(f.ModuleDecode, -6)}
+	e := hw.Engine{Name: f.Name, AllReduce: f.AllReduce.constants()}
 	if f.Name == "" {
 		return e, fmt.Errorf("engines: an engine has no name: name it")
 	}
@@ -74,6 +79,9 @@ func (f *engineFile) engine() (hw.Engine, error) {
 	}
 	for i := range f.Decode {
 		e.Decode[i], e.Latent[i] = f.Decode[i].constants(), f.Latent[i].constants()
+	}
+	for i, m := range f.Module {
+		e.Module[i] = hw.Module{Rest: scaled(m.Rest, -6), Host: scaled(m.Host, -6)}
 	}
 	var err error
 	if e.GEMM, err = products(f.GEMM); err == nil {
@@ -100,12 +108,15 @@ func products(list []engineProductFile) ([]hw.Product, error) {
 }
 
 func engineOf(e *hw.Engine) engineFile {
-	f := engineFile{Name: e.Name, GEMM: productsOf(e.GEMM), MoE: productsOf(e.MoE), ModuleContext: in(e.ModuleContext, 6), ModuleDecode: in(e.ModuleDecode, 6)}
+	f := engineFile{Name: e.Name, GEMM: productsOf(e.GEMM), MoE: productsOf(e.MoE)}
 	for i := range e.Context {
 		f.Context[i], f.MLA[i] = coreOf(&e.Context[i]), coreOf(&e.MLA[i])
 	}
 	for i := range e.Decode {
 		f.Decode[i], f.Latent[i] = decodeOf(&e.Decode[i]), decodeOf(&e.Latent[i])
+	}
+	for i, m := range e.Module {
+		f.Module[i] = moduleFile{in(m.Rest, 6), in(m.Host, 6)}
 	}
 	if o := &e.AllReduce; o.Known() {
 		f.AllReduce = &oneShotFile{in(o.Start, 6), in(o.Rank, 6), in(o.Pass, 6), digits(o.Share), digits(float64(o.Most) / 1e6), in(o.Eager, 6)}

@@ -13,8 +13,7 @@ type serving struct {
 	allReduce            hw.OneShot
 	exchange, lowLatency hw.Exchange
 	gemm, moe            []engineProduct
-	moduleContext        unit.Seconds
-	moduleDecode         unit.Seconds
+	module               [hw.NumModules]hw.Module
 }
 
 // block picks the first known block of a kind, the named engine's before others'.
@@ -38,7 +37,6 @@ func block[T any](k *hw.Kernels, name string, of func(*hw.Engine) *T, known func
 }
 
 func knownAttention(a *hw.Attention) bool { return a.Launch > 0 }
-func knownSeconds(s *unit.Seconds) bool   { return *s > 0 }
 
 // resolveEngine prepares the serving kernels. With no engine named, as in
 // training, only decode, which training has not, and the exchanges' constants are used.
@@ -51,8 +49,9 @@ func (m *Machine) resolveEngine(d *hw.Device, k *hw.Kernels) {
 	}
 	s.allReduce = block(k, name, func(e *hw.Engine) *hw.OneShot { return &e.AllReduce }, (*hw.OneShot).Known)
 	s.exchange, s.lowLatency = k.Exchange, k.LowLatency
-	s.moduleContext = block(k, name, func(e *hw.Engine) *unit.Seconds { return &e.ModuleContext }, knownSeconds)
-	s.moduleDecode = block(k, name, func(e *hw.Engine) *unit.Seconds { return &e.ModuleDecode }, knownSeconds)
+	for i := range hw.NumModules {
+		s.module[i] = block(k, name, func(e *hw.Engine) *hw.Module { return &e.Module[i] }, (*hw.Module).Known)
+	}
 	if name == "" {
 		return
 	}
@@ -91,12 +90,6 @@ func (m *Machine) resolveContext(k *hw.Kernels, name string) {
 	}
 }
 
-// Module is what a latent-attention block takes besides its products and its
-// core: norms, rotary embedding, copies and the gaps between kernels; of a prompt's
-// tokens or of a decode step. 0 where nothing was fitted.
-func (m *Machine) Module(context bool) unit.Seconds {
-	if context {
-		return m.serving.moduleContext
-	}
-	return m.serving.moduleDecode
-}
+// Module is what the measurement of a latent-attention block holds beside its
+// products and its core; which is hw.ContextModule or hw.DecodeModule.
+func (m *Machine) Module(which int) hw.Module { return m.serving.module[which] }

@@ -13,10 +13,25 @@ type Engine struct {
 	GEMM      []Product
 	MoE       []Product // fused routed experts: two grouped products and what lies around them
 	AllReduce OneShot
-	// Module is what a step spends on a latent-attention block beside its products
-	// and its core: norms, rotary embedding, copies, gaps; per module.
-	ModuleContext, ModuleDecode unit.Seconds
+	Module    [NumModules]Module
 }
+
+// The modules: a latent-attention block over a prompt, and of a decode step.
+const (
+	ContextModule = iota
+	DecodeModule
+	NumModules
+)
+
+// Module is what the measurement of a latent-attention block holds beside its
+// products and its core.
+type Module struct {
+	Rest unit.Seconds // norms, rotary embedding, copies, gaps between kernels
+	Host unit.Seconds // a block launched by the host cannot take less
+}
+
+// Known tells whether the block holds constants.
+func (m *Module) Known() bool { return m.Rest > 0 }
 
 // NumOperands counts the formats of a prompt's core: 16-bit operands and cache,
 // 16-bit operands with an 8-bit cache, 8-bit operands. Shares of the last are of

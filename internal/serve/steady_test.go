@@ -52,10 +52,10 @@ func closed(t testing.TB, isl, osl, concurrency, n int) *workload.Workload {
 
 // Simulation and closed form are two views of one price. Where requests hardly
 // queue, from one user to the load that the closed form trusts itself with, mean
-// TPOT and throughput agree within 3.5 %; the simulation differs by whole steps,
+// TPOT and throughput agree within 4 %; the simulation differs by whole steps,
 // whole prompts and the plan that is made a step ahead.
 func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
-	const tolerance = 0.035
+	const tolerance = 0.04
 	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
 	tp := func(n int) plan.Serving { p := one; p.TP = n; return p }
 	for _, c := range []struct {

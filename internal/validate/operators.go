@@ -125,14 +125,13 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 	var err error
 	t.gpu, t.kind, err = calib.Score(path, func(s *calib.Scored) {
 		t.rows++
-		row := fmt.Sprintf("%s#%d", id, s.Row)
 		if s.Reason != "" {
-			t.skipped = append(t.skipped, Skipped{row, s.Reason})
+			t.skipped = append(t.skipped, Skipped{rowID(id, s.Row), s.Reason})
 			return
 		}
 		t.ratios = append(t.ratios, s.Predicted/s.Measured)
 		if keep {
-			t.lines = append(t.lines, operatorLine{row, 1e3 * s.Measured, 1e3 * s.Predicted})
+			t.lines = append(t.lines, operatorLine{rowID(id, s.Row), 1e3 * s.Measured, 1e3 * s.Predicted})
 		}
 	})
 	if err != nil {
@@ -140,3 +139,6 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 	}
 	return t
 }
+
+// rowID is the id of a table's row, counted from 0.
+func rowID(table string, row int) string { return fmt.Sprintf("%s#%d", table, row) }
