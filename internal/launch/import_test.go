@@ -118,7 +118,7 @@ func TestImportFiles(t *testing.T) {
 		{"TensorRT-LLM's YAML alone", argv.TRTLLM, "tensor_parallel_size: 8\nmoe_expert_parallel_size: 8\nenable_attention_dp: true\n", "tp=1,pp=1,dp=8,ep=8"},
 		{"settings of Megatron-Bridge", argv.MegatronBridge, "model:\n  tensor_model_parallel_size: 2\n  context_parallel_size: 2\n", "tp=2,pp=1,vpp=1,cp=2,ep=1,zero=0,schedule=1f1b,recompute=none"},
 	} {
-		im, err := File(c.engine, "f", []byte(c.text), nil)
+		im, err := ImportFile(c.engine, "f", []byte(c.text), nil)
 		if err != nil {
 			t.Errorf("%s: %v", c.says, err)
 			continue
@@ -138,7 +138,7 @@ func TestImportFileRefuses(t *testing.T) {
 		{"two documents of settings", "a: 1\n---\nb: 2\n", "2 documents"},
 		{"a script that does not close its quotes", "vllm serve \"m\n-tp 8\n", "mend the shell syntax"},
 	} {
-		_, err := File(argv.VLLM, "f", []byte(c.text), nil)
+		_, err := ImportFile(argv.VLLM, "f", []byte(c.text), nil)
 		if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v, want one line with %q", c.says, err, c.err)
 		}
@@ -148,7 +148,7 @@ func TestImportFileRefuses(t *testing.T) {
 // TestTwoRoles: prefill and decode in one file are two roles, and the file's
 // degrees are decode's.
 func TestTwoRoles(t *testing.T) {
-	im, err := File(argv.SGLang, "f", []byte("sglang serve --model m --tp 4 --disaggregation-mode prefill\nsglang serve --model m --tp 8 --disaggregation-mode decode\n"), nil)
+	im, err := ImportFile(argv.SGLang, "f", []byte("sglang serve --model m --tp 4 --disaggregation-mode prefill\nsglang serve --model m --tp 8 --disaggregation-mode decode\n"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint8(4), "pretrain_gpt.py --pipeline-model-parallel-layout 'Et*3|(tt|)*29,m|L'")
 	f.Add(uint8(0), "A=$A$A; vllm serve ${A//a/$A} -tp {1..9}")
 	f.Fuzz(func(t *testing.T, e uint8, text string) {
-		_, err := File(argv.Engines()[int(e)%len(argv.Engines())], "f", []byte(text), nil)
+		_, err := ImportFile(argv.Engines()[int(e)%len(argv.Engines())], "f", []byte(text), nil)
 		if err != nil && strings.Contains(strings.TrimSpace(err.Error()), "\n") {
 			t.Errorf("error of several lines: %q", err)
 		}

@@ -129,12 +129,28 @@ func envOf(v any) map[string]string {
 	return env
 }
 
-// expandKube replaces $(NAME), as Kubernetes does before a container starts.
+// expandKube replaces $(NAME) by what env knows and $$ by a dollar, as Kubernetes
+// does before a container starts. Compose reads $$ the same way.
 func expandKube(word string, env map[string]string) string {
-	for name, value := range env {
-		if len(word)+len(value) < maxWord {
-			word = strings.ReplaceAll(word, "$("+name+")", value)
+	var b strings.Builder
+	for i := 0; i < len(word); i++ {
+		if word[i] != '$' || i+1 == len(word) {
+			b.WriteByte(word[i])
+			continue
 		}
+		if word[i+1] == '$' {
+			b.WriteByte('$')
+			i++
+			continue
+		}
+		name, _, closed := strings.Cut(word[i+1:], ")")
+		value, known := env[strings.TrimPrefix(name, "(")]
+		if word[i+1] == '(' && closed && known && b.Len()+len(value) < maxWord {
+			b.WriteString(value)
+			i += len(name) + 1
+			continue
+		}
+		b.WriteByte('$')
 	}
-	return word
+	return b.String()
 }

@@ -11,7 +11,7 @@ import (
 
 // maxWord bounds a word after expansion, so that no script can grow one without
 // end.
-const maxWord = 1 << 13
+const maxWord = 1 << 14
 
 // shellVars are the variables that a script has set so far. Nothing is taken from
 // the environment of Ridgeline itself.
@@ -172,11 +172,31 @@ func scriptOf(words []string) string {
 
 // literal is a word as one text; what cannot be known stays as it is written.
 func (s *scriptReader) literal(w *syntax.Word) string {
+	if text, ok := hereText(w); ok && len(text) <= maxWord {
+		return text
+	}
 	out, err := expand.Literal(s.vars.config(), w)
 	if err != nil || len(out) > maxWord {
 		return source(w)
 	}
 	return out
+}
+
+// hereText is the text of $(cat <<'END' ... END), which holds no expansion.
+func hereText(w *syntax.Word) (string, bool) {
+	if len(w.Parts) != 1 {
+		return "", false
+	}
+	c, ok := w.Parts[0].(*syntax.CmdSubst)
+	if !ok || len(c.Stmts) != 1 || len(c.Stmts[0].Redirs) != 1 {
+		return "", false
+	}
+	call, ok := c.Stmts[0].Cmd.(*syntax.CallExpr)
+	r := c.Stmts[0].Redirs[0]
+	if !ok || len(call.Args) != 1 || call.Args[0].Lit() != "cat" || r.Hdoc == nil || r.Word.Lit() != "" {
+		return "", false
+	}
+	return strings.TrimRight(r.Hdoc.Lit(), "\n"), true
 }
 
 // fields is the words that one word of a script becomes.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/launch"
 )
 
@@ -46,5 +47,21 @@ func importOne(p *Page, im *launch.Imported) {
 	p.Facts(facts...)
 	for _, v := range im.IllegalValues {
 		p.Text(2, "not in the list: %s", v)
+	}
+}
+
+// Launch prints what was written where.
+func Launch(p *Page, a *api.LaunchAnswer, dir string) {
+	p.Heading("%s %s for %s", a.Engine, a.Version, a.Target)
+	facts := [][2]string{{"plan", a.Plan}, {"plan hash", a.PlanHash}, {"GPUs", fmt.Sprint(a.GPUs)}}
+	for _, f := range a.Files {
+		facts = append(facts, [2]string{"wrote", dir + "/" + f.Name})
+	}
+	if a.Bench != "" {
+		facts = append(facts, [2]string{"evaluate", strings.ReplaceAll(a.Bench, " \\\n ", "")})
+	}
+	p.Facts(facts...)
+	for _, n := range a.Notes {
+		p.Text(2, "%s", n)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"slices"
 )
 
-// File imports the commands of a file: a shell or Slurm script, a manifest of
+// ImportFile imports the commands of a file: a shell or Slurm script, a manifest of
 // Kubernetes or Compose, or an engine's configuration file alone. Several commands
 // of the engine become Roles; the degrees of the file are those of its decode
 // role, or of its first command. config is as for ImportWords.
-func File(engine, name string, text []byte, config map[string]any) (*Imported, error) {
+func ImportFile(engine, name string, text []byte, config map[string]any) (*Imported, error) {
 	if len(bytes.TrimSpace(text)) == 0 {
 		return nil, fmt.Errorf("%s is empty: give a script, a manifest or a configuration of %s", name, engine)
 	}

@@ -1,0 +1,139 @@
+package api
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/launch"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// LaunchRequest asks for the configuration of a plan. ServingText or Fixed is
+// given, by what the engine does.
+type LaunchRequest struct {
+	launch.Request
+	ServingText *plan.ServingText
+	Fixed       *plan.Fixed
+	Precision   plan.Precision
+	Cluster     *hw.Cluster // nil = not known; then nothing is predicted
+	Concurrency []int
+}
+
+// LaunchAnswer is a configuration and what it is expected to do.
+type LaunchAnswer struct {
+	*launch.Bundle
+	Predictions []Prediction `json:"predictions,omitempty"`
+}
+
+// Prediction is one level of concurrency of the evaluation.
+type Prediction struct {
+	Concurrency int     `json:"concurrency"`
+	TTFT        float64 `json:"ttft_seconds"`
+	TPOT        float64 `json:"tpot_seconds"`
+	Output      float64 `json:"output_tokens_per_second"`
+}
+
+// Launch writes the configuration. Errors are bad input.
+func Launch(ctx context.Context, r *LaunchRequest) (*LaunchAnswer, error) {
+	switch t := r.ServingText; {
+	case t != nil && t.Whole != nil:
+		r.Serving = &t.Whole.Serving
+	case t != nil:
+		r.Split = t.Disaggregated()
+	default:
+		p, err := r.complete()
+		if err != nil {
+			return nil, err
+		}
+		r.Training = p
+	}
+	a := &LaunchAnswer{}
+	b, err := launch.Build(&r.Request) // before anything is predicted: most requests fail here
+	if err != nil {
+		return nil, err
+	}
+	if a.Predictions = r.predict(ctx); len(a.Predictions) > 0 {
+		for _, p := range a.Predictions {
+			r.Predicted = append(r.Predicted, fmt.Sprintf("concurrency %d: TTFT %s, TPOT %s, %.0f output tokens/s", p.Concurrency,
+				unit.FormatSeconds(unit.Seconds(p.TTFT)), unit.FormatSeconds(unit.Seconds(p.TPOT)), p.Output))
+		}
+		if b, err = launch.Build(&r.Request); err != nil {
+			return nil, err
+		}
+	}
+	a.Bundle = b
+	return a, nil
+}
+
+// complete fills the keys that a training plan leaves out: degrees of 1, dp from
+// the cluster, one sequence per micro-batch, zero=1, the schedule by vpp.
+func (r *LaunchRequest) complete() (*plan.Plan, error) {
+	p := r.Fixed.Plan
+	p.Precision = r.Precision
+	for _, n := range []*int{&p.TP, &p.PP, &p.CP, &p.VPP, &p.EP, &p.ETP, &p.MicroBatch} {
+		if *n == 0 {
+			*n = 1
+		}
+	}
+	if !r.Fixed.Has(plan.KeyZeRO) {
+		p.ZeRO = 1
+	}
+	if !r.Fixed.Has(plan.KeyOverlap) {
+		p.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
+	}
+	if kind := "interleaved"; !r.Fixed.Has(plan.KeySchedule) && p.VPP > 1 {
+		f, err := r.Fixed.With(plan.KeySchedule, kind)
+		if err != nil {
+			return nil, err
+		}
+		p.Schedule = f.Plan.Schedule
+	}
+	if r.Fixed.Has(plan.KeyDP) {
+		return &p, nil
+	}
+	model := p.TP * p.PP * p.CP
+	switch {
+	case r.Cluster == nil:
+		return nil, fmt.Errorf("plan key dp is missing: give dp=N or --cluster")
+	case r.Cluster.GPUs%int64(model) != 0:
+		return nil, fmt.Errorf("plan tp x pp x cp = %d does not divide the %d GPUs of the cluster: change a degree", model, r.Cluster.GPUs)
+	}
+	p.DP = int(r.Cluster.GPUs) / model
+	return &p, nil
+}
+
+// predict is what the evaluation should measure; nothing where the question is not
+// complete or the plan does not fit.
+func (r *LaunchRequest) predict(ctx context.Context) (list []Prediction) {
+	o := &r.Serve
+	if r.Cluster == nil || r.ServingText == nil || o.ISL == 0 || o.OSL == 0 || len(r.Concurrency) == 0 {
+		return nil
+	}
+	q := &InferRequest{Model: r.Model, Clusters: []*hw.Cluster{r.Cluster}, Plan: r.ServingText, ISL: o.ISL, OSL: o.OSL, Concurrency: r.Concurrency, Chunk: o.BatchTokens}
+	if r.Engine != "llamacpp" {
+		q.Engine = r.Engine
+	}
+	if f, ok := unit.ParseFormat(o.KV); ok {
+		q.KV = []unit.Format{f}
+	}
+	if o.Drafts > 0 {
+		s, err := infer.ParseSpeculation(fmt.Sprintf("mtp:%d", o.Drafts))
+		if err != nil {
+			return nil
+		}
+		q.Speculation = []*infer.Speculation{s}
+	}
+	a, err := Infer(ctx, q)
+	if err != nil {
+		return nil
+	}
+	for _, p := range a.Best.Points {
+		if p.Fits {
+			list = append(list, Prediction{p.Concurrency, float64(p.TTFT), float64(p.TPOT), p.Output})
+		}
+	}
+	return list
+}

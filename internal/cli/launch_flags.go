@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/launch"
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// launchFlags is the configuration as the user typed it.
+type launchFlags struct {
+	engine, version, target, plan, model, path, configs, cluster string
+	name, image, namespace, volume, rdma, kv, quantization, spec string
+	cache, precision, script, data, concurrency                  string
+	nodeGPUs, port, context, requests, batchTokens, stream       int64
+	isl, osl, batch, seq, mtp, tokens                            int64
+	overlap, nearest                                             bool
+}
+
+// defaultNodeGPUs is the node of the default machines.
+const defaultNodeGPUs = 8
+
+func (f *launchFlags) register(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	text := func(into *string, name, usage string) { fs.StringVar(into, name, "", usage) }
+	text(&f.engine, "engine", "`ENGINE`: "+strings.Join(argv.Engines(), ", "))
+	text(&f.version, "engine-version", "`VERSION` of the flag list (default: the one there is)")
+	text(&f.target, "target", "`TARGET`: "+strings.Join(launch.Targets(), ", "))
+	text(&f.plan, "plan", "`KEYS` of the plan, as train and infer take them")
+	text(&f.model, "model", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
+	text(&f.path, "model-path", "`PATH` or id that the engine loads (default: the model's Hugging Face id, or --model)")
+	configsFlag(cmd, &f.configs)
+	text(&f.cluster, "cluster", "`CLUSTER` for the GPUs of a node and the prediction, such as h200x16")
+	countFlag(cmd, &f.nodeGPUs, "node-gpus", "GPUs of a node (default: the cluster's, or 8)")
+	text(&f.name, "name", "`NAME` of the objects (default: from the model)")
+	text(&f.image, "image", "container `IMAGE` (default: the engine's own, where it has one)")
+	text(&f.namespace, "namespace", "Kubernetes `NAMESPACE`")
+	text(&f.volume, "model-volume", "PersistentVolumeClaim, or folder for compose, mounted at /models: `NAME`")
+	text(&f.rdma, "rdma", "`RESOURCE` of an RDMA device per GPU, such as rdma/ib")
+	fs.BoolVar(&f.nearest, "nearest", false, "write the nearest thing where the engine lacks what the plan asks")
+	f.registerServing(cmd)
+	f.registerTraining(cmd)
+	completeEngines(cmd)
+	for name, complete := range map[string]cobra.CompletionFunc{"target": completeWords(launch.Targets()), "model": completeModel, "cluster": completeCluster} {
+		if err := cmd.RegisterFlagCompletionFunc(name, complete); err != nil {
+			panic(err) // a flag name mistyped above
+		}
+	}
+}
+
+func (f *launchFlags) registerServing(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	text := func(into *string, name, usage string) { fs.StringVar(into, name, "", usage) }
+	countFlag(cmd, &f.port, "port", "port of the service (default: the engine's)")
+	text(&f.kv, "kv", "`FORMAT` of the KV cache, such as fp8 (default: the engine's)")
+	text(&f.quantization, "quantization", "engine's `WORD` for the quantisation, passed on")
+	text(&f.spec, "spec", "speculation: `mtp:N` (default none)")
+	text(&f.cache, "prefix-cache", "`on|off` (default: the engine's)")
+	fs.BoolVar(&f.overlap, "overlap", false, "overlap two micro-batches")
+	countFlag(cmd, &f.context, "max-context", "longest request in tokens")
+	countFlag(cmd, &f.requests, "max-requests", "most requests of a step")
+	countFlag(cmd, &f.batchTokens, "batch-tokens", "most tokens of a step")
+	countFlag(cmd, &f.stream, "stream-interval", "tokens per streamed chunk")
+	countFlag(cmd, &f.isl, "isl", "input tokens per request of the evaluation")
+	countFlag(cmd, &f.osl, "osl", "output tokens per request of the evaluation")
+	text(&f.concurrency, "concurrency", "`LIST` of the evaluation, such as 1,8,64 or 1..128")
+}
+
+func (f *launchFlags) registerTraining(cmd *cobra.Command) {
+	fs := cmd.Flags()
+	countFlag(cmd, &f.batch, "global-batch", "sequences per step")
+	countFlag(cmd, &f.seq, "seq", "tokens per sequence")
+	countFlag(cmd, &f.mtp, "mtp", "MTP modules trained along (default 0)")
+	countFlag(cmd, &f.tokens, "tokens", "tokens of the whole run, such as 14.8T")
+	fs.StringVar(&f.precision, "precision", "bf16", "`PRECISION` of training")
+	fs.StringVar(&f.script, "script", "", "training `FILE` that torchrun starts (default pretrain_gpt.py of megatron-lm)")
+	fs.StringVar(&f.data, "data", "", "`PATH` of the training data (default: mock data)")
+}
+
+// request resolves names and files.
+func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
+	if err := required(cmd, "engine", "target", "plan", "model"); err != nil {
+		return nil, err
+	}
+	if !slices.Contains(argv.Engines(), f.engine) {
+		return nil, unknownWord("engine", f.engine, argv.Engines(), "use one of "+strings.Join(argv.Engines(), ", "))
+	}
+	if !slices.Contains(launch.Targets(), f.target) {
+		return nil, unknownWord("target", f.target, launch.Targets(), "use one of "+strings.Join(launch.Targets(), ", "))
+	}
+	r := &api.LaunchRequest{Request: launch.Request{Engine: f.engine, Version: f.version, Target: launch.Target(f.target), ModelPath: f.path,
+		Name: f.name, Image: f.image, Namespace: f.namespace, ModelVolume: f.volume, RDMA: f.rdma, Nearest: f.nearest, NodeGPUs: int(f.nodeGPUs)}}
+	var err error
+	if r.Model, err = findModel(f.model, f.configs); err != nil {
+		return nil, err
+	}
+	if f.cluster != "" {
+		if r.Cluster, err = catalog.Cluster(f.cluster); err != nil {
+			return nil, badInput(err)
+		}
+	}
+	if r.NodeGPUs == 0 {
+		if r.NodeGPUs = defaultNodeGPUs; r.Cluster != nil {
+			r.NodeGPUs = int(r.Cluster.Node.GPUs)
+		}
+	}
+	if r.ModelPath == "" {
+		if r.ModelPath = r.Model.HFID; r.ModelPath == "" || isPath(f.model) {
+			r.ModelPath = f.model
+		}
+	}
+	if r.Name == "" {
+		r.Name = launch.Label(r.Model.Name)
+	}
+	if slices.Contains([]string{argv.VLLM, argv.SGLang, argv.TRTLLM, argv.LlamaCPP}, f.engine) {
+		return r, f.serving(r)
+	}
+	return r, f.training(r)
+}
+
+func (f *launchFlags) serving(r *api.LaunchRequest) error {
+	var err error
+	if r.ServingText, err = plan.ParseServing(f.plan); err != nil {
+		return badInput(err)
+	}
+	o := &r.Serve
+	*o = launch.ServeOptions{Port: int(f.port), KV: f.kv, Quantization: f.quantization, TwoBatch: f.overlap, MaxContext: f.context,
+		MaxRequests: f.requests, BatchTokens: f.batchTokens, StreamInterval: f.stream, ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency}
+	if f.port < 0 || f.port > 65535 {
+		return usagef("--port %d: give 1 to 65535", f.port)
+	}
+	if f.concurrency != "" {
+		if r.Concurrency, err = parseConcurrencies(f.concurrency); err != nil {
+			return usagef("--concurrency: %w", err)
+		}
+	}
+	switch f.cache {
+	case "":
+	case "on", "off":
+		on := f.cache == "on"
+		o.PrefixCache = &on
+	default:
+		return usagef("--prefix-cache %q: give on or off", f.cache)
+	}
+	switch kind, n, _ := strings.Cut(f.spec, ":"); {
+	case f.spec == "" || f.spec == "none":
+	case kind == "mtp":
+		n, _, _ = strings.Cut(n, ":") // the acceptance is the prediction's affair
+		if o.Drafts, err = strconv.Atoi(n); err != nil || o.Drafts < 1 || o.Drafts > 16 {
+			return usagef("--spec %q: give mtp:N with N from 1 to 16", f.spec)
+		}
+	default:
+		return usagef("--spec %q: launch writes mtp:N or none", f.spec)
+	}
+	return nil
+}
+
+func (f *launchFlags) training(r *api.LaunchRequest) error {
+	var err error
+	if r.Fixed, err = plan.Parse(f.plan); err != nil {
+		return badInput(err)
+	}
+	if r.Precision, err = plan.ParsePrecision(f.precision); err != nil {
+		return badInput(err)
+	}
+	const most = 1 << 24
+	if f.batch > most || f.seq > most || f.mtp > 16 {
+		return usagef("--global-batch, --seq and --mtp are at most %d, %d and 16: lower them", most, most)
+	}
+	r.Train = launch.TrainOptions{GlobalBatch: int(f.batch), Seq: int(f.seq), MTP: int(f.mtp), Tokens: f.tokens, Script: f.script, Data: f.data}
+	return nil
+}

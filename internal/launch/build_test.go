@@ -1,0 +1,355 @@
+package launch
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// ask makes a request as the command line would.
+func ask(t testing.TB, engine string, target Target, model, text string) *Request {
+	t.Helper()
+	m, err := catalog.Model(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &Request{Engine: engine, Target: target, Model: m, ModelPath: m.HFID, NodeGPUs: 8, Name: Label(m.Name), Image: "registry.example/image:1"}
+	p, err := plan.ParseServing(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r.Split = p.Disaggregated(); r.Split == nil {
+		r.Serving = &p.Whole.Serving
+	}
+	return r
+}
+
+func askTraining(t testing.TB, engine string, target Target, model, text string, batch int) *Request {
+	t.Helper()
+	m, err := catalog.Model(model)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := plan.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := f.Plan
+	for _, n := range []*int{&p.TP, &p.PP, &p.CP, &p.DP, &p.VPP, &p.EP, &p.ETP, &p.MicroBatch} {
+		*n = max(*n, 1)
+	}
+	p.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
+	return &Request{Engine: engine, Target: target, Model: m, ModelPath: m.HFID, NodeGPUs: 8, Name: Label(m.Name), Image: "i",
+		Training: &p, Train: TrainOptions{GlobalBatch: batch, Seq: 4096}}
+}
+
+// TestImportUndoesBuild: the files of a plan, imported, say the plan.
+func TestImportUndoesBuild(t *testing.T) {
+	for _, c := range []struct{ engine, text, plan string }{
+		{argv.VLLM, "tp=8", "tp=8,pp=1,dp=1,ep=1"},
+		{argv.VLLM, "tp=8,pp=2", "tp=8,pp=2,dp=1,ep=1"},
+		{argv.VLLM, "dp=16,ep=16,redundant=16", "tp=1,pp=1,dp=16,ep=16,redundant=16"},
+		{argv.VLLM, "tp=4,dp=4,ep=16", "tp=4,pp=1,dp=4,ep=16"},
+		{argv.SGLang, "tp=16", "tp=16,pp=1,dp=1,ep=1"},
+		{argv.SGLang, "dp=8,ep=8", "tp=1,pp=1,dp=8,ep=8"},
+		{argv.SGLang, "tp=2,dp=8,ep=16,redundant=16", "tp=2,pp=1,dp=8,ep=16,redundant=16"},
+		{argv.SGLang, "tp=8,ep=8,pp=2", "tp=8,pp=2,dp=1,ep=8"},
+		{argv.TRTLLM, "dp=8,ep=8", "tp=1,pp=1,dp=8,ep=8"},
+		{argv.TRTLLM, "tp=8,ep=2", "tp=8,pp=1,dp=1,ep=2"},
+		{argv.LlamaCPP, "pp=8", "tp=1,pp=8,dp=1,ep=1"},
+		{argv.LlamaCPP, "tp=8", "tp=8,pp=1,dp=1,ep=1"},
+	} {
+		for _, target := range []Target{Shell, Slurm, Kube, Compose} {
+			r := ask(t, c.engine, target, "deepseek-r1", c.text)
+			if target == Compose && r.Serving.GPUs() > 8 {
+				continue
+			}
+			b, err := Build(r)
+			if err != nil {
+				t.Errorf("%s %s for %s: %v", c.engine, c.text, target, err)
+				continue
+			}
+			im, err := ImportFile(c.engine, b.Files[0].Name, []byte(b.Files[0].Content), nil)
+			if err != nil {
+				t.Errorf("%s %s for %s: %v\n%s", c.engine, c.text, target, err, b.Files[0].Content)
+				continue
+			}
+			if im.PlanText != c.plan || len(im.UnknownFlags)+len(im.DeprecatedFlags)+len(im.IllegalValues) > 0 {
+				t.Errorf("%s %s for %s says %s, want %s (%v %v)", c.engine, c.text, target, im.PlanText, c.plan, im.UnknownFlags, im.IllegalValues)
+			}
+			if im.Model != r.ModelPath || b.GPUs != r.Serving.GPUs() {
+				t.Errorf("%s %s for %s: model %q, %d GPUs", c.engine, c.text, target, im.Model, b.GPUs)
+			}
+		}
+	}
+}
+
+// TestImportUndoesTraining: the same for training plans.
+func TestImportUndoesTraining(t *testing.T) {
+	for _, c := range []struct{ engine, model, text, plan string }{
+		{argv.MegatronLM, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1,recompute=selective", "tp=1,pp=16,vpp=1,dp=128,cp=1,ep=64,etp=1,zero=1,schedule=1f1b,mbs=1,recompute=norm+act+mla-up"},
+		{argv.MegatronLM, "deepseek-v3", "tp=2,pp=8,vpp=4,dp=64,ep=64,zero=1,schedule=interleaved,sp=1", "tp=2,pp=8,vpp=4,dp=64,cp=1,ep=64,etp=1,zero=1,schedule=interleaved,mbs=1,recompute=none,sp=1"},
+		{argv.MegatronLM, "llama-3.1-405b", "tp=8,pp=7,cp=2,dp=8,zero=1,sp=1,recompute=full", "tp=8,pp=7,vpp=1,dp=8,cp=2,ep=1,zero=1,schedule=1f1b,mbs=1,recompute=full,sp=1"},
+		{argv.MegatronLM, "llama-3.1-8b", "dp=16,zero=3", "tp=1,pp=1,vpp=1,dp=16,cp=1,ep=1,zero=3,schedule=1f1b,mbs=1,recompute=none"},
+		{argv.MegatronBridge, "deepseek-v3", "tp=2,pp=8,vpp=4,dp=64,ep=64,zero=1,schedule=interleaved,sp=1", "tp=2,pp=8,vpp=4,dp=64,cp=1,ep=64,etp=1,zero=1,schedule=interleaved,mbs=1,recompute=none,sp=1"},
+		{argv.TorchTitan, "llama-3.1-405b", "tp=8,pp=6,dp=8,zero=3,sp=1", "tp=8,pp=6,dp=8,cp=1,ep=1,zero=3,schedule=1f1b,mbs=1"},
+		{argv.TorchTitan, "llama-3.1-8b", "dp=64,zero=3,shard=8", "tp=1,pp=1,dp=64,cp=1,ep=1,zero=3,shard=8,mbs=1"},
+	} {
+		for _, target := range []Target{Shell, Slurm, Kube} {
+			b, err := Build(askTraining(t, c.engine, target, c.model, c.text, 16384))
+			if err != nil {
+				t.Errorf("%s %s for %s: %v", c.engine, c.text, target, err)
+				continue
+			}
+			im, err := ImportFile(c.engine, "f", []byte(b.Files[0].Content), nil)
+			if err != nil {
+				t.Errorf("%s %s for %s: %v", c.engine, c.text, target, err)
+				continue
+			}
+			if im.PlanText != c.plan {
+				t.Errorf("%s %s for %s says\n%s, want\n%s", c.engine, c.text, target, im.PlanText, c.plan)
+			}
+		}
+	}
+}
+
+// TestLayoutOf61 : DeepSeek-V3 on 16 stages needs a layout of 61 layers, one
+// embedding and one head.
+func TestLayoutOf61(t *testing.T) {
+	for _, text := range []string{"pp=16,dp=128,ep=64,zero=1", "pp=16,vpp=2,dp=128,ep=64,zero=1,schedule=interleaved", "pp=8,dp=256,ep=64,zero=1"} {
+		r := askTraining(t, argv.MegatronLM, Shell, "deepseek-v3", text, 16384)
+		r.Train.MTP = 1
+		b, err := Build(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		im, err := ImportFile(argv.MegatronLM, "f", []byte(b.Files[0].Content), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		stages, err := LayoutStages(im.Degrees.Layout)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := ""
+		for _, s := range stages {
+			all += string(s)
+		}
+		if len(stages) != r.Training.PP*r.Training.VPP || strings.Count(all, "t") != 61 || all[0] != 'E' || !strings.HasSuffix(all, "mL") {
+			t.Errorf("%s: layout %s has %d stages and %d layers", text, im.Degrees.Layout, len(stages), strings.Count(all, "t"))
+		}
+	}
+}
+
+func TestBuildRefuses(t *testing.T) {
+	for _, c := range []struct {
+		says, engine string
+		target       Target
+		text, err    string
+		change       func(*Request)
+	}{
+		{"experts on a part of vLLM's ranks", argv.VLLM, Shell, "tp=8,ep=4", "use ep=8 or ep=1", nil},
+		{"attention DP beside TP in TensorRT-LLM", argv.TRTLLM, Shell, "tp=4,dp=2", "use tp=1,dp=8 or tp=8,dp=1", nil},
+		{"data parallelism in llama.cpp", argv.LlamaCPP, Shell, "dp=2", "use replicas=2", nil},
+		{"roles in llama.cpp", argv.LlamaCPP, Shell, "prefill:tp=8;decode:tp=8", "llamacpp has no disaggregated", nil},
+		{"MPI in a pod group", argv.TRTLLM, Kube, "tp=16", "use --target slurm", nil},
+		{"two nodes on one machine", argv.VLLM, Compose, "tp=16", "compose runs one machine", nil},
+		{"SGLang on Ray", argv.SGLang, Ray, "tp=8", "does not run on Ray", nil},
+		{"GPUs that do not fill nodes", argv.VLLM, Shell, "tp=4,pp=3", "do not fill nodes of 8", nil},
+		{"a plan that the model refuses", argv.VLLM, Shell, "tp=3", "does not divide the 128 attention heads", nil},
+		{"a version without a list", argv.VLLM, Shell, "tp=8", "nearest is v0.26.0", func(r *Request) { r.Version = "0.9" }},
+		{"a KV format that the engine lacks", argv.LlamaCPP, Shell, "tp=8", "nearest is int8", func(r *Request) { r.Serve.KV = "fp8" }},
+		{"a name that Kubernetes refuses", argv.VLLM, Kube, "tp=8", "such as a-b-c", func(r *Request) { r.Name = "A_b C" }},
+		{"a name that is too long", argv.VLLM, Kube, "tp=8", "DNS label", func(r *Request) { r.Name = strings.Repeat("a", 64) }},
+		{"a model path that reads as a flag", argv.VLLM, Shell, "tp=8", "./--headless", func(r *Request) { r.ModelPath = "--headless" }},
+		{"a model path with NUL", argv.VLLM, Shell, "tp=8", "cannot be an argument", func(r *Request) { r.ModelPath = "a\x00b" }},
+		{"a batch that the drafts overflow", argv.TRTLLM, Shell, "tp=8", "raise --batch-tokens to 512", func(r *Request) { r.Serve.MaxRequests, r.Serve.Drafts, r.Serve.BatchTokens = 128, 3, 256 }},
+		{"a stream interval of llama.cpp", argv.LlamaCPP, Shell, "tp=8", "--nearest writes that", func(r *Request) { r.Serve.StreamInterval = 5 }},
+		{"a quantisation that the list lacks", argv.SGLang, Shell, "tp=8", "takes one of", func(r *Request) { r.Serve.Quantization = "imaginary" }},
+		{"serving with a training engine", argv.MegatronLM, Shell, "tp=8", "does not serve", nil},
+		{"overlap without an exchange", argv.SGLang, Shell, "tp=8", "overlaps two batches only", func(r *Request) { r.Serve.TwoBatch = true }},
+		{"an unknown target", argv.VLLM, "nomad", "tp=8", "use shell", nil},
+	} {
+		r := ask(t, c.engine, c.target, "deepseek-r1", c.text)
+		if c.change != nil {
+			c.change(r)
+		}
+		_, err := Build(r)
+		if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", c.says, err, c.err)
+		}
+	}
+}
+
+// TestLacks: a schedule that the engine has not is an error with the nearest, and
+// written as that only where it was asked for.
+func TestLacks(t *testing.T) {
+	r := askTraining(t, argv.MegatronLM, Shell, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1,schedule=dualpipe", 16384)
+	if _, err := Build(r); err == nil || !strings.Contains(err.Error(), "interleaved 1F1B") {
+		t.Errorf("dualpipe: %v", err)
+	}
+	r.Nearest = true
+	b, err := Build(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Warnings) != 1 || !strings.Contains(b.Files[0].Content, "--overlap-moe-expert-parallel-comm") {
+		t.Errorf("warnings %q", b.Warnings)
+	}
+	r.Train.GlobalBatch = 15360
+	if _, err := Build(r); err == nil || !strings.Contains(err.Error(), "--global-batch 16384") {
+		t.Errorf("120 micro-batches on 16 stages: %v", err)
+	}
+	r = askTraining(t, argv.TorchTitan, Shell, "deepseek-v3", "pp=8,dp=32,ep=32,zero=3,schedule=dualpipe-v", 2048)
+	if b, err := Build(r); err != nil || !strings.Contains(b.Files[0].Content, "DualPipeV") {
+		t.Errorf("torchtitan has dualpipe-v: %v", err)
+	}
+}
+
+// nasty are model paths that a careless quoting lets out.
+var nasty = []string{"/m/a b", `/m/"x"`, "/m/'x'", "/m/$(touch /tmp/x)", "/m/`id`", "/m/a\nRIDGELINE_COMMAND\nid", "/m/a\\", "/m/$HOME", "/m/*", "/m/~", "/m/é", "/m/a;b", "/m/#x", "/m/$$(X)", "/m/!x"}
+
+// TestQuoting: whatever a path holds, it reaches the engine as one word.
+func TestQuoting(t *testing.T) {
+	for _, path := range nasty {
+		checkQuoting(t, path)
+	}
+}
+
+func checkQuoting(t *testing.T, path string) {
+	t.Helper()
+	for _, target := range []Target{Shell, Slurm, Kube, Compose} {
+		for _, text := range []string{"tp=8", "dp=32,ep=32"} { // the second needs a shell in its pods
+			r := ask(t, argv.VLLM, target, "deepseek-r1", text)
+			r.ModelPath = path
+			if target == Compose && text != "tp=8" {
+				continue
+			}
+			b, err := Build(r)
+			if err != nil {
+				t.Fatalf("%q: %v", path, err)
+			}
+			main := b.Files[0].Content
+			var found []Command
+			if target == Kube || target == Compose {
+				docs, err := documents("f", []byte(main))
+				if err != nil {
+					t.Fatalf("%q for %s: %v", path, target, err)
+				}
+				for _, d := range docs {
+					found = append(found, Manifest(d)...)
+				}
+			} else if found, err = Script("f", main); err != nil {
+				t.Fatalf("%q for %s: %v", path, target, err)
+			}
+			n := 0
+			for _, c := range found {
+				for i, w := range c.Words {
+					if w == "serve" && i+1 < len(c.Words) {
+						got := c.Words[i+1]
+						if n++; got != path {
+							t.Errorf("%q for %s arrives as %q", path, target, got)
+						}
+					}
+				}
+			}
+			if n == 0 {
+				t.Errorf("%q for %s: no command found", path, target)
+			}
+		}
+	}
+}
+
+// TestScriptsParse: bash reads every script that is written, where there is bash.
+func TestScriptsParse(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash here")
+	}
+	dir := t.TempDir()
+	for _, path := range nasty {
+		for _, target := range []Target{Shell, Slurm, Ray} {
+			r := ask(t, argv.VLLM, target, "deepseek-r1", "tp=8,pp=2")
+			r.ModelPath = path
+			b, err := Build(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			file := filepath.Join(dir, "s.sh")
+			if err := os.WriteFile(file, []byte(b.Files[0].Content), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if out, err := exec.Command(bash, "-n", file).CombinedOutput(); err != nil {
+				t.Errorf("%q for %s: %s", path, target, out)
+			}
+		}
+	}
+}
+
+// TestBuildIsDeterministic: the same request gives the same bytes, another one
+// another hash.
+func TestBuildIsDeterministic(t *testing.T) {
+	make := func(text string) *Bundle {
+		b, err := Build(ask(t, argv.SGLang, Kube, "deepseek-r1", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	one := make("prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16")
+	if d := cmp.Diff(one, make("prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16")); d != "" {
+		t.Error(d)
+	}
+	if other := make("prefill:dp=8,ep=8,workers=3;decode:dp=16,ep=16"); other.PlanHash == one.PlanHash {
+		t.Error("two plans have one hash")
+	}
+	for _, f := range one.Files {
+		for _, part := range []string{"v0.5.18", one.PlanHash, "71de97b264b0"} {
+			if !strings.Contains(f.Content, part) {
+				t.Errorf("%s does not state %s", f.Name, part)
+			}
+		}
+	}
+}
+
+// FuzzQuoting: any path that can be an argument arrives whole.
+func FuzzQuoting(f *testing.F) {
+	for _, p := range nasty {
+		f.Add(p)
+	}
+	f.Fuzz(func(t *testing.T, path string) {
+		r := ask(t, argv.VLLM, Shell, "deepseek-r1", "tp=8")
+		if r.ModelPath = path; len(path) > 1000 {
+			return
+		}
+		b, err := Build(r)
+		if err != nil {
+			return
+		}
+		commands, err := Script("f", b.Files[0].Content)
+		if err != nil {
+			t.Fatalf("%q: %v", path, err)
+		}
+		last := commands[len(commands)-1].Words
+		if len(last) < 4 || last[3] != path {
+			t.Errorf("%q arrives as %q", path, last)
+		}
+	})
+}
+
+// TestLabel: any text becomes a name that Kubernetes takes.
+func TestLabel(t *testing.T) {
+	for _, c := range [][2]string{{"deepseek-v3.2", "deepseek-v3-2"}, {"Qwen/Qwen3", "qwen-qwen3"}, {"4b", "m-4b"}, {"", "m"}, {strings.Repeat("a.", 40), strings.Trim(strings.Repeat("a-", 20), "-")}} {
+		if got := Label(c[0]); got != c[1] || checkName("name", got) != nil {
+			t.Errorf("%q becomes %q, want %q", c[0], got, c[1])
+		}
+	}
+}

@@ -1,0 +1,91 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Protocol of the evaluation (InferenceX): per level of concurrency, twice as many
+// requests to warm up and ten times as many measured, random prompts, so that no
+// prefix is found in a cache.
+const (
+	warmupPerUser   = 2
+	measuredPerUser = 10
+)
+
+// bench is the command that evaluates the service as the prediction assumes.
+func (b *builder) bench() string {
+	port := b.Serve.Port
+	if b.Split != nil {
+		port = routerPort
+	}
+	a := &args{}
+	a.add("ridgeline", "bench", "--url", fmt.Sprintf("http://localhost:%d/v1", port), "--model", b.servedName())
+	if b.Serve.ISL > 0 && b.Serve.OSL > 0 {
+		a.count("--isl", b.Serve.ISL)
+		a.count("--osl", b.Serve.OSL)
+	}
+	if b.Serve.Concurrency != "" {
+		a.add("--concurrency", b.Serve.Concurrency)
+	}
+	a.add("--json")
+	return shellLines(a.words, nil, "  ")
+}
+
+// readme says how the files are used and what they leave to the user.
+func (b *builder) readme() File {
+	var t strings.Builder
+	line := func(format string, args ...any) { fmt.Fprintf(&t, format+"\n", args...) }
+	line("# %s", b.Name)
+	line("")
+	for _, h := range b.header(b.list) {
+		line("- %s", h)
+	}
+	for _, g := range b.groups {
+		line("- %s: %d instance(s) of %d node(s) with %d GPU(s) each", g.name, g.replicas, g.nodes, g.gpus)
+	}
+	if b.Training == nil {
+		line("")
+		line("## Evaluate")
+		line("")
+		line("```sh\n%s\n```", b.bench())
+		line("")
+		line("Closed loop, %d x concurrency requests to warm up and %d x measured, random prompts.", warmupPerUser, measuredPerUser)
+		switch cache := b.Serve.PrefixCache; {
+		case cache == nil:
+			line("The prefix cache is as the engine's default: random prompts do not hit it, but it costs time.")
+		case *cache:
+			line("The prefix cache is on: prompts of equal beginnings measure the cache.")
+		default:
+			line("The prefix cache is off.")
+		}
+		if n := b.Serve.StreamInterval; n > 1 {
+			line("The engine streams every %d tokens: chunk intervals cover %d tokens each.", n, n)
+		} else {
+			line("The engine streams every token unless its default says otherwise: the record keeps the interval.")
+		}
+	}
+	if len(b.Predicted) > 0 {
+		line("")
+		line("Predicted, to compare with:")
+		line("")
+		for _, p := range b.Predicted {
+			line("- %s", p)
+		}
+	}
+	for _, part := range []struct {
+		title string
+		list  []string
+	}{{"Warnings", b.warnings}, {"Left to you", b.notes}} {
+		if len(part.list) == 0 {
+			continue
+		}
+		line("")
+		line("## %s", part.title)
+		line("")
+		for _, n := range part.list {
+			line("- %s", n)
+		}
+	}
+	return File{Name: "README.md", Content: t.String()}
+}

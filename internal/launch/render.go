@@ -1,0 +1,86 @@
+package launch
+
+import (
+	"fmt"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+)
+
+// render writes the groups for the target, and a page that says how to use them.
+func (b *builder) render() ([]File, error) {
+	var files []File
+	var err error
+	switch b.Target {
+	case Shell:
+		files, err = b.shellFiles()
+	case Slurm:
+		files, err = b.slurmFiles()
+	case Kube:
+		files, err = b.kubeFiles()
+	case Ray:
+		files, err = b.rayFiles()
+	case Compose:
+		files, err = b.composeFiles()
+	default:
+		return nil, fmt.Errorf("target %q is unknown: use shell, slurm, k8s, ray or compose", b.Target)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return append(files, b.readme()), nil
+}
+
+// configFiles are the engine's configuration files of all groups.
+func (b *builder) configFiles() (files []File) {
+	for _, g := range b.groups {
+		files = append(files, g.files...)
+	}
+	return files
+}
+
+// images are the engines' own images of the listed versions; the registries are
+// those that the public recipes name.
+var images = map[string]string{argv.VLLM: "vllm/vllm-openai:v0.26.0", argv.SGLang: "lmsysorg/sglang:v0.5.18",
+	argv.TRTLLM: "nvcr.io/nvidia/tensorrt-llm/release:1.3.0rc24"}
+
+// needsImage takes the engine's own image where none was given, and refuses a
+// container target of an engine without one.
+func (b *builder) needsImage() error {
+	if b.Image == "" {
+		if b.Image = images[b.Engine]; b.Image != "" {
+			b.note("the image %s is the engine's own of this version: --image names another", b.Image)
+		}
+	}
+	if b.Image == "" {
+		return fmt.Errorf("--target %s runs containers: give --image, one that holds %s %s", b.Target, b.Engine, b.list.Version)
+	}
+	return nil
+}
+
+// rayFiles are scripts that build a Ray cluster and start vLLM on it.
+func (b *builder) rayFiles() ([]File, error) {
+	if b.Engine != argv.VLLM {
+		return nil, fmt.Errorf("%s does not run on Ray: use --target shell, slurm or k8s", b.Engine)
+	}
+	var files []File
+	for i := range b.groups {
+		g := &b.groups[i]
+		s := b.begin(g)
+		if g.nodes > 1 {
+			s.line("if [ \"$NODE_RANK\" -ne 0 ]; then")
+			s.line("  exec ray start --address=\"${LEADER_ADDRESS}:%d\" --block", rayPort)
+			s.line("fi")
+		}
+		s.line("ray start --head --port=%d", rayPort)
+		if g.nodes > 1 {
+			s.line("# wait for the other nodes, which run this script with NODE_RANK 1 to %d", g.nodes-1)
+			s.line("until [ \"$(ray status 2>/dev/null | grep -c ' node_')\" -ge %d ]; do sleep 2; done", g.nodes)
+		}
+		s.exec("", g.leader)
+		files = append(files, File{Name: g.name + ".sh", Content: s.text(), Run: true})
+	}
+	return append(files, b.configFiles()...), nil
+}
+
+// rayPort is Ray's default.
+const rayPort = 6379

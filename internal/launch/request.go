@@ -1,0 +1,215 @@
+package launch
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+)
+
+// Target is where a command runs.
+type Target string
+
+// The targets.
+const (
+	Shell   Target = "shell"   // one script per role, run on each node
+	Slurm   Target = "slurm"   // one sbatch script per role
+	Kube    Target = "k8s"     // Deployment and Service, LeaderWorkerSet, Job
+	Ray     Target = "ray"     // scripts for the head and the other nodes
+	Compose Target = "compose" // one machine
+)
+
+// Targets lists them.
+func Targets() []string {
+	return []string{string(Shell), string(Slurm), string(Kube), string(Ray), string(Compose)}
+}
+
+// Request asks for the configuration of a plan. Exactly one of Serving, Split and
+// Training is set; its degrees have been given, none is searched.
+type Request struct {
+	Engine, Version string // "" = the version whose flag list there is
+	Target          Target
+	Model           *model.Model
+	ModelPath       string // as the engine is to load it
+	Serving         *plan.Serving
+	Split           *plan.Disaggregated
+	Training        *plan.Plan
+	Serve           ServeOptions
+	Train           TrainOptions
+	NodeGPUs        int      // GPUs of a node
+	Name            string   // of the service or run: a DNS label
+	Image           string   // container image, for k8s and compose
+	Namespace       string   // k8s
+	ModelVolume     string   // k8s: a PersistentVolumeClaim mounted at /models, "" = none
+	RDMA            string   // k8s: the resource name of an RDMA device, one per GPU, "" = none
+	Predicted       []string // lines that the README puts beside the evaluation
+	Nearest         bool     // write the nearest thing where the engine lacks what the plan asks
+}
+
+// ServeOptions is what a serving configuration says beside its layout. Zero values
+// leave the engine's default.
+type ServeOptions struct {
+	Port           int
+	KV             string // of package unit: fp8, bf16
+	Quantization   string // the engine's word, passed on
+	Drafts         int    // tokens drafted by the model's MTP module
+	PrefixCache    *bool
+	TwoBatch       bool // overlap of two micro-batches
+	MaxContext     int64
+	MaxRequests    int64
+	BatchTokens    int64
+	StreamInterval int64
+	// The load that the evaluation puts on it.
+	ISL, OSL    int64
+	Concurrency string
+}
+
+// TrainOptions is what a training configuration says beside its plan.
+type TrainOptions struct {
+	GlobalBatch, Seq int
+	MTP              int
+	Tokens           int64 // of the whole run, 0 = one step's worth is not known
+	Script           string
+	Data             string
+}
+
+// File is one file of a bundle.
+type File struct {
+	Name    string `json:"name"`
+	Content string `json:"content"`
+	Run     bool   `json:"-"` // a script that is run
+}
+
+// Bundle is the configuration of a plan.
+type Bundle struct {
+	Engine   string   `json:"engine"`
+	Version  string   `json:"engine_version"`
+	FlagList string   `json:"flag_list"`
+	Target   Target   `json:"target"`
+	Plan     string   `json:"plan"`
+	PlanHash string   `json:"plan_hash"`
+	GPUs     int      `json:"gpus"`
+	Files    []File   `json:"files"`
+	Bench    string   `json:"bench,omitempty"` // the command that evaluates the service
+	Warnings []string `json:"warnings"`
+	Notes    []string `json:"notes"`
+}
+
+// planString is the plan in its own words.
+func (r *Request) planString() string {
+	switch {
+	case r.Serving != nil:
+		return r.Serving.String()
+	case r.Split != nil:
+		return r.Split.String()
+	}
+	return r.Training.String()
+}
+
+// hash names everything that a request says: two files with one hash were made
+// from the same plan.
+func (r *Request) hash() string {
+	b, err := json.Marshal(struct {
+		Engine, Plan, Model, Path string
+		Serve                     ServeOptions
+		Train                     TrainOptions
+		NodeGPUs                  int
+	}{r.Engine, r.planString(), r.Model.Name, r.ModelPath, r.Serve, r.Train, r.NodeGPUs})
+	if err != nil {
+		panic(err) // texts and numbers
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
+}
+
+// header is the first lines of every file, without comment marks. Names that the
+// user chose are quoted, so that none of them ends a comment.
+func (r *Request) header(l *argv.List) []string {
+	return []string{
+		fmt.Sprintf("%s %s, model %q", r.Engine, l.Version, r.Model.Name),
+		fmt.Sprintf("plan %s (hash %s)", r.planString(), r.hash()),
+		fmt.Sprintf("flag list %s %s of commit %.12s", r.Engine, l.Version, l.Commit),
+	}
+}
+
+// comment writes lines as comments.
+func comment(mark string, lines []string) string {
+	var b strings.Builder
+	for _, l := range lines {
+		b.WriteString(mark + " " + l + "\n")
+	}
+	return b.String()
+}
+
+// maxName is the longest name of an object, so that what is added still fits a DNS
+// label of 63.
+const maxName = 40
+
+// check judges what a request says by itself.
+func (r *Request) check() error {
+	plans := 0
+	for _, set := range []bool{r.Serving != nil, r.Split != nil, r.Training != nil} {
+		if set {
+			plans++
+		}
+	}
+	switch {
+	case plans != 1:
+		return fmt.Errorf("launch needs one plan: give tp, pp, dp and ep")
+	case r.NodeGPUs < 1:
+		return fmt.Errorf("launch needs the GPUs of a node: give --cluster or --node-gpus")
+	case strings.ContainsRune(r.ModelPath, 0) || r.ModelPath == "":
+		return fmt.Errorf("model path %q cannot be an argument: give --model-path", r.ModelPath)
+	case strings.HasPrefix(r.ModelPath, "-"):
+		return fmt.Errorf("model path %q reads as a flag: write ./%s", r.ModelPath, r.ModelPath)
+	}
+	if err := checkName("name", r.Name); err != nil {
+		return err
+	}
+	for what, name := range map[string]string{"namespace": r.Namespace, "volume": r.ModelVolume} {
+		if name == "" {
+			continue
+		}
+		if err := checkName(what, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkName refuses what Kubernetes refuses as a DNS label (RFC 1123).
+func checkName(what, name string) error {
+	ok := name != "" && len(name) <= maxName
+	for i, c := range name {
+		letter := c >= 'a' && c <= 'z'
+		edge := i == 0 || i == len(name)-1
+		ok = ok && (letter || c >= '0' && c <= '9' && i > 0 || c == '-' && !edge)
+	}
+	if !ok {
+		return fmt.Errorf("%s %q is no DNS label of at most %d letters: use a-z, 0-9 and - inside, such as %s", what, name, maxName, Label(name))
+	}
+	return nil
+}
+
+// Label makes a DNS label of any text, for names that the user did not choose.
+func Label(text string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(text) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b.WriteRune(c)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	s := strings.Trim(b.String(), "-")
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		s = "m-" + s
+	}
+	return strings.Trim(s[:min(len(s), maxName)], "-")
+}

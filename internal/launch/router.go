@@ -1,0 +1,91 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+)
+
+// routerPort is where clients of a disaggregated service connect.
+const routerPort = 8080
+
+// router adds what stands before the two roles of a disaggregated service.
+func (b *builder) router() error {
+	g := group{name: b.Name + "-router", role: "router", replicas: 1, nodes: 1, port: routerPort, args: -1, ready: "/health"}
+	a := &args{}
+	switch b.Engine {
+	case argv.SGLang:
+		a.add("python3", "-m", "sglang_router.launch_router", "--pd-disaggregation")
+		for i := range b.Split.PrefillWorkers {
+			a.ref("--prefill", b.address(prefill, i))
+			a.add(sglangBootstrapPort)
+		}
+		for i := range b.Split.DecodeWorkers {
+			a.ref("--decode", b.address(decode, i))
+		}
+		a.add("--host", "0.0.0.0", "--port", strconv.Itoa(routerPort))
+	case argv.TRTLLM:
+		file, err := b.orchestra()
+		if err != nil {
+			return err
+		}
+		g.files = []File{file}
+		a.add("trtllm-serve", "disaggregated", "-c")
+		a.words = append(a.words, Word{Ref: ConfigDir, After: "/" + file.Name})
+	case argv.VLLM:
+		b.note("vllm ships no router of its own: put the llm-d routing proxy or another that pairs prefill with decode before the two services")
+		return nil
+	}
+	g.leader = a.words
+	b.groups = append(b.groups, g)
+	return nil
+}
+
+// address is the URL of a role's instance: by the name that the cluster gives it,
+// or by a variable such as PREFILL_0 that holds a host.
+func (b *builder) address(role string, i int) Word {
+	port := ":" + strconv.Itoa(b.Serve.Port)
+	if b.Target == Kube || b.Target == Compose {
+		return Word{Text: "http://" + b.host(role, i) + port}
+	}
+	return Word{Text: "http://", Ref: Named, Var: strings.ToUpper(role) + "_" + strconv.Itoa(i), After: port}
+}
+
+// host is the name of an instance: the leader pods of a LeaderWorkerSet are
+// NAME-i under the headless service NAME.
+func (b *builder) host(role string, i int) string {
+	set := b.Name + "-" + role
+	if b.Target == Kube {
+		return fmt.Sprintf("%s-%d.%s", set, i, set)
+	}
+	return fmt.Sprintf("%s-%d", set, i)
+}
+
+// orchestra is the configuration of TensorRT-LLM's disaggregated server.
+func (b *builder) orchestra() (File, error) {
+	type servers struct {
+		Instances int      `json:"num_instances"`
+		URLs      []string `json:"urls"`
+	}
+	urls := func(role string, n int) (s servers) {
+		for i := range n {
+			s.URLs = append(s.URLs, fmt.Sprintf("%s:%d", b.host(role, i), b.Serve.Port))
+		}
+		s.Instances = n
+		return s
+	}
+	out, err := yaml.Marshal(struct {
+		Hostname   string  `json:"hostname"`
+		Port       int     `json:"port"`
+		Context    servers `json:"context_servers"`
+		Generation servers `json:"generation_servers"`
+	}{"0.0.0.0", routerPort, urls(prefill, b.Split.PrefillWorkers), urls(decode, b.Split.DecodeWorkers)})
+	if b.Target == Shell || b.Target == Slurm {
+		b.note("the router reaches its workers by the names in its YAML: let them resolve, or write addresses there")
+	}
+	return File{Name: b.Name + "-router.yaml", Content: comment("#", b.header(b.list)) + string(out)}, err
+}

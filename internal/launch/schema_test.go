@@ -1,0 +1,175 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+)
+
+// manifests are one of each kind that launch writes.
+func manifests(t *testing.T) (docs []string) {
+	t.Helper()
+	requests := []*Request{
+		ask(t, argv.VLLM, Kube, "deepseek-r1", "tp=8,replicas=2"),
+		ask(t, argv.VLLM, Kube, "deepseek-r1", "dp=32,ep=32"),
+		ask(t, argv.SGLang, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"),
+		ask(t, argv.TRTLLM, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=8,ep=8"),
+		askTraining(t, argv.MegatronLM, Kube, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1", 16384),
+	}
+	for i, r := range requests {
+		r.Namespace, r.ModelVolume, r.RDMA = "serving", "models", "rdma/ib"
+		b, err := Build(r)
+		if err != nil {
+			t.Fatalf("request %d: %v", i, err)
+		}
+		docs = append(docs, strings.Split(b.Files[0].Content, "---\n")[1:]...)
+	}
+	return docs
+}
+
+// TestManifestsDecodeStrictly: every object is one of its type, without a key that
+// the type does not have.
+func TestManifestsDecodeStrictly(t *testing.T) {
+	seen := map[string]int{}
+	for _, doc := range manifests(t) {
+		var head struct{ APIVersion, Kind string }
+		if err := yaml.Unmarshal([]byte(doc), &head); err != nil {
+			t.Fatal(err)
+		}
+		into := map[string]any{"Service": &corev1.Service{}, "ConfigMap": &corev1.ConfigMap{}, "Deployment": &appsv1.Deployment{},
+			"Job": &batchv1.Job{}, "LeaderWorkerSet": &leaderWorkerSet{}}[head.Kind]
+		if into == nil {
+			t.Fatalf("kind %q", head.Kind)
+		}
+		if err := yaml.UnmarshalStrict([]byte(doc), into); err != nil {
+			t.Errorf("%s: %v\n%s", head.Kind, err, doc)
+		}
+		seen[head.Kind]++
+	}
+	for _, kind := range []string{"Service", "ConfigMap", "Deployment", "Job", "LeaderWorkerSet"} {
+		if seen[kind] == 0 {
+			t.Errorf("no %s was written", kind)
+		}
+	}
+}
+
+// schema is the part of an OpenAPI v3 schema that LeaderWorkerSet's uses.
+type schema struct {
+	Type       string
+	Properties map[string]*schema
+	Additional *schema `json:"additionalProperties"`
+	Items      *schema
+	Required   []string
+	Enum       []any
+	Minimum    *float64
+	Maximum    *float64
+	AnyOf      []any `json:"anyOf"`
+	IntOrStr   bool  `json:"x-kubernetes-int-or-string"`
+	Preserve   bool  `json:"x-kubernetes-preserve-unknown-fields"`
+}
+
+// check tells where a value is not what the schema says.
+func (s *schema) check(at string, v any) (bad []string) {
+	fail := func(format string, args ...any) { bad = append(bad, at+": "+fmt.Sprintf(format, args...)) }
+	if len(s.Enum) > 0 {
+		found := false
+		for _, e := range s.Enum {
+			found = found || e == v
+		}
+		if !found {
+			fail("%v is none of %v", v, s.Enum)
+		}
+	}
+	switch v := v.(type) {
+	case map[string]any:
+		if s.Type != "object" {
+			fail("an object, want %s", s.Type)
+		}
+		for _, r := range s.Required {
+			if _, ok := v[r]; !ok {
+				fail("%s is missing", r)
+			}
+		}
+		for k, x := range v {
+			switch p := s.Properties[k]; {
+			case p != nil:
+				bad = append(bad, p.check(at+"."+k, x)...)
+			case s.Additional != nil:
+				bad = append(bad, s.Additional.check(at+"."+k, x)...)
+			case !s.Preserve && s.Properties != nil:
+				fail("has no property %s", k)
+			}
+		}
+	case []any:
+		if s.Type != "array" {
+			fail("a list, want %s", s.Type)
+			return bad
+		}
+		for i, x := range v {
+			bad = append(bad, s.Items.check(fmt.Sprintf("%s[%d]", at, i), x)...)
+		}
+	case string:
+		if s.Type != "string" && !s.IntOrStr && len(s.AnyOf) == 0 {
+			fail("%q, want %s", v, s.Type)
+		}
+	case float64:
+		if s.Type != "integer" && s.Type != "number" && !s.IntOrStr && len(s.AnyOf) == 0 {
+			fail("%v, want %s", v, s.Type)
+		}
+		if s.Minimum != nil && v < *s.Minimum || s.Maximum != nil && v > *s.Maximum {
+			fail("%v is out of range", v)
+		}
+	case bool:
+		if s.Type != "boolean" {
+			fail("%v, want %s", v, s.Type)
+		}
+	}
+	return bad
+}
+
+// TestLeaderWorkerSetKeepsItsSchema: against the schema of the custom resource
+// (kubernetes-sigs/lws), which has no validation rules in CEL.
+func TestLeaderWorkerSetKeepsItsSchema(t *testing.T) {
+	b, err := os.ReadFile("../../../shared/launch/schema/leaderworkerset.json")
+	if err != nil {
+		t.Skipf("the public schema is not here: %v", err)
+	}
+	if strings.Contains(string(b), "x-kubernetes-validations") {
+		t.Error("the schema has validation rules now, which this test does not read")
+	}
+	var file struct {
+		Versions map[string]struct {
+			Schema *schema `json:"openAPIV3Schema"`
+		}
+	}
+	if err := json.Unmarshal(b, &file); err != nil || file.Versions["v1"].Schema == nil {
+		t.Fatalf("%d versions: %v", len(file.Versions), err)
+	}
+	n := 0
+	for _, doc := range manifests(t) {
+		if !strings.Contains(doc, "kind: LeaderWorkerSet") {
+			continue
+		}
+		var v map[string]any
+		if err := yaml.Unmarshal([]byte(doc), &v); err != nil {
+			t.Fatal(err)
+		}
+		n++
+		v["metadata"] = map[string]any{} // the server's, not the resource's
+		for _, bad := range file.Versions["v1"].Schema.check("", v) {
+			t.Error(bad)
+		}
+	}
+	if n < 5 {
+		t.Errorf("%d objects checked", n)
+	}
+}

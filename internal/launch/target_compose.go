@@ -1,0 +1,126 @@
+package launch
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+// composeFile is the part of the Compose specification that launch writes.
+type composeFile struct {
+	Name     string                    `json:"name"`
+	Services map[string]composeService `json:"services"`
+}
+
+type composeService struct {
+	Image       string            `json:"image"`
+	Entrypoint  []string          `json:"entrypoint"`
+	Command     []string          `json:"command,omitempty"`
+	Environment map[string]string `json:"environment,omitempty"`
+	Ports       []string          `json:"ports,omitempty"`
+	Volumes     []string          `json:"volumes,omitempty"`
+	IPC         string            `json:"ipc,omitempty"`
+	Deploy      *composeDeploy    `json:"deploy,omitempty"`
+	Health      *composeHealth    `json:"healthcheck,omitempty"`
+}
+
+type composeDeploy struct {
+	Resources struct {
+		Reservations struct {
+			Devices []composeDevice `json:"devices"`
+		} `json:"reservations"`
+	} `json:"resources"`
+}
+
+type composeDevice struct {
+	Driver       string   `json:"driver"`
+	IDs          []string `json:"device_ids"`
+	Capabilities []string `json:"capabilities"`
+}
+
+type composeHealth struct {
+	Test        []string `json:"test"`
+	Interval    string   `json:"interval"`
+	StartPeriod string   `json:"start_period"`
+}
+
+// composeFiles is one Compose file for one machine: every instance a service with
+// GPUs of its own.
+func (b *builder) composeFiles() ([]File, error) {
+	if err := b.needsImage(); err != nil {
+		return nil, err
+	}
+	out := composeFile{Name: b.Name, Services: map[string]composeService{}}
+	gpu := 0
+	for i := range b.groups {
+		g := &b.groups[i]
+		if g.nodes > 1 {
+			return nil, fmt.Errorf("%s spans %d nodes and compose runs one machine: use --target k8s, slurm or shell", g.name, g.nodes)
+		}
+		for n := range g.replicas {
+			name := g.name
+			if g.replicas > 1 || b.Split != nil && g.role != "router" {
+				name = fmt.Sprintf("%s-%d", g.name, n)
+			}
+			s := b.composed(g, gpu, n)
+			out.Services[name] = s
+			gpu += g.gpus
+		}
+	}
+	if gpu > b.NodeGPUs {
+		return nil, fmt.Errorf("the instances take %d GPUs and the machine has %d: use fewer replicas or another target", gpu, b.NodeGPUs)
+	}
+	y, err := yaml.Marshal(out)
+	if err != nil {
+		return nil, err
+	}
+	files := []File{{Name: "compose.yaml", Content: comment("#", b.header(b.list)) + string(y)}}
+	return append(files, b.configFiles()...), nil
+}
+
+// composed is one instance on the GPUs from first on.
+func (b *builder) composed(g *group, first, instance int) composeService {
+	s := composeService{Image: b.Image, IPC: "host", Environment: map[string]string{}}
+	word := func(w Word) string { // Compose replaces $NAME unless the dollar is doubled
+		text := w.Text
+		switch w.Ref {
+		case ConfigDir:
+			text += configDir
+		case OwnAddress:
+			text += "127.0.0.1"
+		}
+		return strings.ReplaceAll(text+w.After, "$", "$$")
+	}
+	for _, w := range g.leader {
+		s.Command = append(s.Command, word(w))
+	}
+	s.Entrypoint, s.Command = s.Command[:1], s.Command[1:]
+	for _, e := range g.env {
+		s.Environment[e.name] = word(e.value)
+	}
+	if g.port > 0 && (b.Split == nil || g.role == "router") {
+		s.Ports = []string{fmt.Sprintf("%d:%d", g.port+instance, g.port)}
+	}
+	for _, f := range g.files {
+		s.Volumes = append(s.Volumes, "./"+f.Name+":"+configDir+"/"+f.Name+":ro")
+	}
+	if b.ModelVolume != "" {
+		s.Volumes = append(s.Volumes, b.ModelVolume+":"+modelDir)
+	}
+	if g.gpus > 0 {
+		d := &composeDeploy{}
+		var ids []string
+		for i := range g.gpus {
+			ids = append(ids, strconv.Itoa(first+i))
+		}
+		d.Resources.Reservations.Devices = []composeDevice{{"nvidia", ids, []string{"gpu"}}}
+		s.Deploy = d
+	}
+	if g.ready != "" && g.port > 0 {
+		s.Health = &composeHealth{[]string{"CMD", "python3", "-c",
+			fmt.Sprintf("import urllib.request; urllib.request.urlopen('http://127.0.0.1:%d%s')", g.port, g.ready)}, "10s", "1h"}
+	}
+	return s
+}

@@ -1,0 +1,161 @@
+package launch
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/yaml"
+)
+
+// kubeFiles is one manifest with every object, in the order in which they are
+// applied: configuration, services, workloads.
+func (b *builder) kubeFiles() ([]File, error) {
+	if err := b.needsImage(); err != nil {
+		return nil, err
+	}
+	var objects []any
+	for i := range b.groups {
+		g := &b.groups[i]
+		if g.mpi {
+			return nil, fmt.Errorf("%s over %d nodes starts one process per GPU under MPI, which a pod group has not: use --target slurm or fewer GPUs per instance", b.Engine, g.nodes)
+		}
+		if b.RDMA == "" && g.nodes > 1 {
+			b.note("no RDMA resource was named, so the nodes of %s talk over the pod network: --rdma names one", g.name)
+		}
+		if len(g.files) > 0 {
+			objects = append(objects, b.configMap(g))
+		}
+		switch {
+		case g.training:
+			objects = append(objects, b.headless(g), b.job(g))
+		case g.nodes > 1 || b.Split != nil && g.role != "router":
+			objects = append(objects, b.service(g, map[string]string{lwsNameLabel: g.name, lwsIndexLabel: "0"}), b.leaderWorkerSet(g))
+		default:
+			objects = append(objects, b.service(g, b.labels(g)), b.deployment(g))
+		}
+	}
+	var text strings.Builder
+	text.WriteString(comment("#", b.header(b.list)))
+	for _, o := range objects {
+		y, err := manifest(o)
+		if err != nil {
+			return nil, err
+		}
+		text.WriteString("---\n" + y)
+	}
+	return []File{{Name: b.Name + ".yaml", Content: text.String()}}, nil
+}
+
+// manifest writes an object without the fields that only a server fills.
+func manifest(o any) (string, error) {
+	b, err := json.Marshal(o)
+	if err != nil {
+		return "", err
+	}
+	var m map[string]any
+	if err := json.Unmarshal(b, &m); err != nil {
+		return "", err
+	}
+	delete(m, "status")
+	dropNulls(m)
+	y, err := yaml.Marshal(m)
+	return string(y), err
+}
+
+// dropNulls removes keys without a value, and resources without one.
+func dropNulls(m map[string]any) {
+	for k, v := range m {
+		switch v := v.(type) {
+		case nil:
+			delete(m, k)
+		case map[string]any:
+			if dropNulls(v); len(v) == 0 && (k == "resources" || k == "strategy" || k == "metadata" || k == "loadBalancer") {
+				delete(m, k)
+			}
+		case []any:
+			for _, e := range v {
+				if e, ok := e.(map[string]any); ok {
+					dropNulls(e)
+				}
+			}
+		}
+	}
+}
+
+// labels find a group's pods; meta is an object's metadata with them and with what
+// it was made from.
+func (b *builder) labels(g *group) map[string]string {
+	return map[string]string{"app.kubernetes.io/name": b.Name, "app.kubernetes.io/component": component(g)}
+}
+
+func component(g *group) string {
+	if g.role == "" {
+		return map[bool]string{true: "train", false: "serve"}[g.training]
+	}
+	return g.role
+}
+
+func (b *builder) meta(g *group, name string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{Name: name, Namespace: b.Namespace, Labels: b.labels(g), Annotations: map[string]string{
+		"ridgeline/plan": b.planString(), "ridgeline/plan-hash": b.hash(), "ridgeline/flag-list": b.Engine + " " + b.list.Version}}
+}
+
+func (b *builder) configMap(g *group) any {
+	data := map[string]string{}
+	for _, f := range g.files {
+		data[f.Name] = f.Content
+	}
+	return &corev1.ConfigMap{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}, ObjectMeta: b.meta(g, g.name+"-config"), Data: data}
+}
+
+func (b *builder) service(g *group, selector map[string]string) any {
+	return &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: b.meta(g, g.name+b.suffix(g)),
+		Spec: corev1.ServiceSpec{Selector: selector, Ports: []corev1.ServicePort{{Name: "http", Port: int32(g.port), TargetPort: intstr.FromInt(g.port)}}}}
+}
+
+// suffix keeps a service apart from the headless one that a LeaderWorkerSet makes
+// under its own name.
+func (b *builder) suffix(g *group) string {
+	if g.nodes > 1 || b.Split != nil && g.role != "router" {
+		return "-api"
+	}
+	return ""
+}
+
+// headless gives the pods of a training job names.
+func (b *builder) headless(g *group) any {
+	return &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: b.meta(g, g.name),
+		Spec: corev1.ServiceSpec{ClusterIP: corev1.ClusterIPNone, Selector: b.labels(g), PublishNotReadyAddresses: true}}
+}
+
+func (b *builder) deployment(g *group) any {
+	n := int32(g.replicas)
+	return &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: b.meta(g, g.name),
+		Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: b.labels(g)},
+			Template: b.pod(g, g.leader, kubeNames, true)}}
+}
+
+// job runs a training group: an Indexed Job, one pod per node, which meet at the
+// first one's name.
+func (b *builder) job(g *group) any {
+	n, none := int32(g.nodes), int32(0)
+	mode := batchv1.IndexedCompletion
+	pod := b.pod(g, g.leader, jobNames, false)
+	pod.Spec.RestartPolicy, pod.Spec.Subdomain = corev1.RestartPolicyNever, g.name
+	c := &pod.Spec.Containers[0]
+	if g.nodes > 1 {
+		c.Env = append([]corev1.EnvVar{{Name: "LEADER_ADDRESS", Value: g.name + "-0." + g.name}}, c.Env...)
+	}
+	return &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: b.meta(g, g.name),
+		Spec: batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: &mode, BackoffLimit: &none, Template: pod}}
+}
+
+// strconvPort is a port as probes name it.
+func strconvPort(port int) intstr.IntOrString { return intstr.Parse(strconv.Itoa(port)) }

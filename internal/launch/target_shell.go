@@ -1,0 +1,149 @@
+package launch
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// shellNames are the variables of a shell script.
+var shellNames = map[Ref]string{NodeRank: "NODE_RANK", Leader: "LEADER_ADDRESS", ConfigDir: "CONFIG_DIR", OwnAddress: "OWN_ADDRESS", Workers: "RPC_WORKERS"}
+
+// lines is a shell script in the making. What users chose reaches it only as
+// quoted words.
+type lines struct{ b strings.Builder }
+
+func (s *lines) line(format string, args ...any) { fmt.Fprintf(&s.b, format+"\n", args...) }
+func (s *lines) text() string                    { return s.b.String() }
+
+// exec ends a script with a command.
+func (s *lines) exec(indent string, words []Word) {
+	s.line("%sexec %s", indent, shellLines(words, shellNames, indent+"  "))
+}
+
+// begin begins the script of a group: header, settings that it needs, variables.
+func (b *builder) begin(g *group) *lines {
+	s := &lines{}
+	s.line("#!/usr/bin/env bash")
+	s.b.WriteString(comment("#", b.header(b.list)))
+	if g.replicas > 1 {
+		s.line("# one of %d instances: run it once for each, on nodes of its own", g.replicas)
+	}
+	s.line("set -euo pipefail")
+	if g.nodes > 1 {
+		s.line(": \"${NODE_RANK:?set it to the number of this node, 0 to %d}\"", g.nodes-1)
+		s.line(": \"${LEADER_ADDRESS:?set it to the address of node 0}\"")
+	}
+	b.variables(s, g)
+	return s
+}
+
+// variables writes what a command refers to, and its environment.
+func (b *builder) variables(s *lines, g *group) {
+	all := slices.Concat(g.leader, g.follower)
+	for _, e := range g.env {
+		all = append(all, e.value)
+	}
+	var named []string
+	uses := map[Ref]bool{}
+	for _, w := range all {
+		uses[w.Ref] = true
+		if w.Ref == Named && !slices.Contains(named, w.Var) {
+			named = append(named, w.Var)
+		}
+	}
+	if uses[ConfigDir] {
+		s.line("CONFIG_DIR=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)")
+	}
+	if uses[OwnAddress] {
+		s.line("OWN_ADDRESS=${OWN_ADDRESS:-$(hostname -i)}")
+	}
+	if uses[Workers] {
+		s.line(": \"${RPC_WORKERS:?set it to HOST:%d of every rpc worker, separated by commas}\"", llamaRPCPort)
+	}
+	for _, name := range named {
+		s.line(": \"${%s:?set it to the host of that worker}\"", name)
+	}
+	for _, e := range g.env {
+		s.line("export %s=%s", e.name, e.value.shell(shellNames))
+	}
+}
+
+// shellFiles is one script per group, to be run on each of its nodes.
+func (b *builder) shellFiles() (files []File, err error) {
+	for i := range b.groups {
+		g := &b.groups[i]
+		if g.mpi {
+			return nil, fmt.Errorf("%s over %d nodes starts one process per GPU under MPI: use --target slurm", b.Engine, g.nodes)
+		}
+		s := b.begin(g)
+		b.command(s, g)
+		files = append(files, File{Name: g.name + ".sh", Content: s.text(), Run: true})
+	}
+	return append(files, b.configFiles()...), nil
+}
+
+// command ends a script with the command of this node.
+func (b *builder) command(s *lines, g *group) {
+	if g.follower == nil {
+		s.exec("", g.leader)
+		return
+	}
+	s.line("if [ \"$NODE_RANK\" -eq 0 ]; then")
+	s.exec("  ", g.leader)
+	s.line("fi")
+	s.exec("", g.follower)
+}
+
+// heredoc ends a script inside a script. No line of a command can be this word:
+// quoted words hold no raw newline.
+const heredoc = "RIDGELINE_COMMAND"
+
+// slurmFiles is one sbatch script per group; several instances are a job array.
+func (b *builder) slurmFiles() (files []File, err error) {
+	for i := range b.groups {
+		g := &b.groups[i]
+		tasks := 1
+		if g.mpi {
+			tasks = g.gpus
+		}
+		s := &lines{}
+		s.line("#!/usr/bin/env bash")
+		s.line("#SBATCH --job-name=%s", g.name)
+		s.line("#SBATCH --nodes=%d", g.nodes)
+		s.line("#SBATCH --ntasks-per-node=%d", tasks)
+		if g.gpus > 0 {
+			s.line("#SBATCH --gpus-per-node=%d", g.gpus)
+			s.line("#SBATCH --exclusive")
+		}
+		if g.replicas > 1 {
+			s.line("#SBATCH --array=0-%d", g.replicas-1)
+		}
+		s.line("#SBATCH --output=%s-%%j.log", g.name)
+		s.b.WriteString(comment("#", b.header(b.list)))
+		s.line("set -euo pipefail")
+		s.line("LEADER_ADDRESS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)")
+		s.line("CONFIG_DIR=${CONFIG_DIR:-$SLURM_SUBMIT_DIR}")
+		s.line("export LEADER_ADDRESS CONFIG_DIR")
+		s.line("COMMAND=$(cat <<'%s'", heredoc)
+		s.line("set -euo pipefail")
+		s.line("NODE_RANK=$SLURM_NODEID")
+		inner := &lines{}
+		b.variables(inner, g)
+		for _, l := range strings.SplitAfter(inner.text(), "\n") {
+			if !strings.HasPrefix(l, "CONFIG_DIR=") { // a spooled script has no folder
+				s.b.WriteString(l)
+			}
+		}
+		b.command(s, g)
+		s.line("%s", heredoc)
+		s.line(")")
+		mpi := ""
+		if g.mpi {
+			mpi = "--mpi=pmix "
+		}
+		s.line("srun %s--nodes=%d --ntasks-per-node=%d --kill-on-bad-exit=1 bash -c \"$COMMAND\"", mpi, g.nodes, tasks)
+		files = append(files, File{Name: g.name + ".sbatch", Content: s.text(), Run: true})
+	}
+	return append(files, b.configFiles()...), nil
+}
