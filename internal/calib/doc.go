@@ -5,7 +5,7 @@
 //
 // Opinion: errors are taken as |ln(predicted/measured)| so that too fast and too
 // slow count alike; a constant is shared by all GPUs of a generation and all
-// engines in the tables; what an engine adds around its kernels is fitted apart;
+// engines in the tables; an engine's own kernels, and what it adds around shared ones, are fitted apart;
 // rows are thinned, never weeded out by their error, and scored on rows that the
 // fit did not see. Nothing is fitted to a training or serving run.
 //

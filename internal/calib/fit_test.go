@@ -26,7 +26,7 @@ func needTables(t *testing.T) {
 func TestRefit(t *testing.T) {
 	needTables(t)
 	if testing.Short() {
-		t.Skip("a refit takes half a minute")
+		t.Skip("a refit takes some minutes")
 	}
 	r, err := Fit(operators)
 	if err != nil {

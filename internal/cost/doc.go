@@ -26,6 +26,15 @@
 // all groups together, at the rate that grouped kernels keep. Attention walks
 // query tiles over their keys (attention.go). Everything else is its HBM traffic.
 //
+// # Serving
+//
+// With Options.Engine the kernels of a serving engine (hw.Engine) price products,
+// experts and attention; blocks that it has no constants for are those of the
+// generation's first engine that has. Decode attention splits a cache over the SMs
+// (decode.go), fused experts run on the touched ones under their loads (moe.go), an
+// all-reduce may take one or two passes over peer memory (oneshot.go) and the expert
+// exchange its low-latency kernels (lowlatency.go).
+//
 // # Collectives
 //
 // A group of n ranks lies on N nodes with at most g of it on each. S is the
