@@ -39,6 +39,9 @@ func (q *Question) Evaluator() (*train.Evaluator, error) {
 			return nil, fmt.Errorf("precision %s: %w", q.Precision.Name, err)
 		}
 	}
+	if q.Precision.GEMM == unit.MXFP8 && !q.Cluster.Device.BlockScaled() {
+		return nil, fmt.Errorf("precision %s: %s has no block-scaled (MX) products: use fp8 or fp8-tensor", q.Precision.Name, q.Cluster.Device.Name)
+	}
 	q.evaluator = e
 	return e, nil
 }

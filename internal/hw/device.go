@@ -167,3 +167,15 @@ func (d *Device) HostLink() Figure {
 	}
 	return d.Peak.HostLink
 }
+
+// BlockScaled tells whether the device multiplies formats with a scale per block
+// of 32 values or fewer in hardware. Those that multiply 4-bit formats do: every
+// 4-bit format in use has such scales (OCP Microscaling v1.0, NVFP4).
+func (d *Device) BlockScaled() bool {
+	for _, f := range []unit.Format{unit.MXFP8, unit.NVFP4, unit.MXFP4} {
+		if d.Peak.Matrix[f].Known() {
+			return true
+		}
+	}
+	return false
+}
