@@ -102,7 +102,9 @@ func (im *Imported) fill(r *reader) {
 	default:
 		im.fillMegatron(r)
 	}
-	im.PlanText = planText(im.Plan)
+	if im.PlanText = planText(im.Plan); im.Plan == nil {
+		im.Plan = map[string]any{}
+	}
 }
 
 func (im *Imported) fillServing(r *reader) {
@@ -161,6 +163,13 @@ func (im *Imported) warn(config map[string]any) {
 	}
 	for _, f := range im.RepeatedFlags {
 		im.Warnings = append(im.Warnings, fmt.Sprintf("flag %s is given more than once: the engine takes the last", f))
+	}
+	seen := map[*argv.Flag]bool{}
+	for i := range im.line.Args {
+		if f := im.line.Args[i].Flag; f != nil && f.Deprecated && f.ReplacedBy != "" && !seen[f] {
+			seen[f] = true
+			im.Warnings = append(im.Warnings, fmt.Sprintf("flag %s is deprecated in %s %s: use %s", f.Name, im.Engine, im.FlagList, f.ReplacedBy))
+		}
 	}
 	if config == nil {
 		for _, flag := range []string{"--extra_llm_api_options", "--config"} {

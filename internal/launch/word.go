@@ -64,9 +64,9 @@ func texts(words []Word) []string {
 // plainLetters mean themselves in an argument.
 const plainLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%"
 
-// quote writes text as one word of bash, whatever it holds. NUL cannot be an
+// Quote writes text as one word of bash, whatever it holds. NUL cannot be an
 // argument of a process, and is refused where requests are checked.
-func quote(text string) string {
+func Quote(text string) string {
 	if text != "" && strings.Trim(text, plainLetters) == "" {
 		return text
 	}
@@ -89,7 +89,7 @@ func (w Word) variable(names map[Ref]string) string {
 func (w Word) shell(names map[Ref]string) string {
 	var b strings.Builder
 	if w.Text != "" || w.Ref == NoRef {
-		b.WriteString(quote(w.Text))
+		b.WriteString(Quote(w.Text))
 	}
 	switch name := w.variable(names); {
 	case w.Ref != NoRef && w.Times > 1:
@@ -98,7 +98,7 @@ func (w Word) shell(names map[Ref]string) string {
 		fmt.Fprintf(&b, `"${%s}"`, name)
 	}
 	if w.After != "" {
-		b.WriteString(quote(w.After))
+		b.WriteString(Quote(w.After))
 	}
 	return b.String()
 }

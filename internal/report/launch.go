@@ -44,10 +44,30 @@ func importOne(p *Page, im *launch.Imported) {
 	if len(im.DeprecatedFlags) > 0 {
 		facts = append(facts, [2]string{"deprecated", strings.Join(im.DeprecatedFlags, " ")})
 	}
+	if im.PlanText != "" {
+		facts = append(facts, [2]string{"predict", predictCommand(im)})
+	}
 	p.Facts(facts...)
 	for _, v := range im.IllegalValues {
 		p.Text(2, "not in the list: %s", v)
 	}
+}
+
+// predictCommand asks what Ridgeline predicts for an imported plan; without its
+// --plan the same question says what would be better.
+func predictCommand(im *launch.Imported) string {
+	model := im.Model
+	if model == "" {
+		model = "MODEL"
+	}
+	gpus := "N"
+	if im.GPUs > 0 {
+		gpus = fmt.Sprint(im.GPUs)
+	}
+	if im.Batch != nil {
+		return fmt.Sprintf("ridgeline train --model %s --cluster GPUx%s --plan %s --global-batch N --seq N", launch.Quote(model), gpus, im.PlanText)
+	}
+	return fmt.Sprintf("ridgeline infer --model %s --cluster GPUx%s --plan %s --isl N --osl N", launch.Quote(model), gpus, im.PlanText)
 }
 
 // Launch prints what was written where.
