@@ -83,7 +83,7 @@ func (e *Evaluator) Clone() *Evaluator {
 func (e *Evaluator) forget() {
 	e.shapes, e.chunks = map[shapeKey]*shape{}, chunkSet{}
 	e.cuts, e.topologies = map[int]*parts{}, map[topologyKey]*topology{}
-	e.scratch, e.maker, e.times = nil, new(work.Maker), timeline{}
+	e.scratch, e.closings, e.maker, e.times = nil, nil, new(work.Maker), timeline{}
 }
 
 // Machine is what the Evaluator prices with.

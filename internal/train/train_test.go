@@ -3,6 +3,7 @@ package train
 import (
 	"math"
 	"math/rand/v2"
+	"sync"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -204,4 +205,27 @@ func TestOverlapNeverHurts(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Clones share prices and nothing that they write: each gives its own plan's
+// answer while others work. Meant for the race detector.
+func TestClonesAreIndependent(t *testing.T) {
+	e := evaluator(t, "mixtral-8x22b", cluster(t, "b200x128"), 1024, 4096)
+	plans := randomPlans(t, e.Job(), "fp8-tensor", 24)
+	want := make([]unit.Seconds, len(plans))
+	for i := range plans {
+		want[i] = e.Quick(&plans[i]).Bound
+	}
+	var wg sync.WaitGroup
+	for range 4 {
+		clone := e.Clone()
+		wg.Go(func() {
+			for i := range plans {
+				if got := clone.Quick(&plans[i]).Bound; got != want[i] {
+					t.Errorf("%s: %v in a clone, %v alone", plans[i].String(), got, want[i])
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
