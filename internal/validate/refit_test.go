@@ -13,6 +13,9 @@ import (
 
 // The stored constants are those of a fit over the published runs.
 func TestStoredConstantsAreTheFit(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits over all runs")
+	}
 	fit, err := Refit(published(t))
 	if err != nil {
 		t.Fatal(err)
@@ -61,6 +64,9 @@ func storedExpertWait(t *testing.T) unit.Seconds {
 // from its other sources, or, where fewer than five runs are left (zb), from the other
 // generations.
 func TestLeaveOneSourceOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits over all runs")
+	}
 	runs := published(t)
 	limits := map[string]float64{"dgxc": 0.12, "mbridge": 0.20, "nemo": 0.10, "selrec": 0.15, "simumax": 0.20, "zb": 0.18}
 	for _, source := range sustainedSources {
