@@ -91,15 +91,26 @@ func writeBundle(dir string, files []launch.File) error {
 	return nil
 }
 
-// printFiles writes files one after the other, each under its name; a single file
-// beside its README stands alone.
+// printFiles writes files one after the other, each under its name in a comment.
+// YAML files become documents of one stream and the README a comment, so that
+// manifests can be piped on.
 func printFiles(w io.Writer, files []launch.File) error {
 	var b strings.Builder
 	for i, f := range files {
 		if i > 0 {
 			b.WriteByte('\n')
 		}
-		fmt.Fprintf(&b, "# ==> %s <==\n%s", f.Name, f.Content)
+		if strings.HasSuffix(f.Name, ".yaml") && i > 0 {
+			b.WriteString("---\n")
+		}
+		fmt.Fprintf(&b, "# ==> %s <==\n", f.Name)
+		if !strings.HasSuffix(f.Name, ".md") {
+			b.WriteString(f.Content)
+			continue
+		}
+		for line := range strings.Lines(f.Content) {
+			b.WriteString(strings.TrimRight("# "+line, " \n") + "\n")
+		}
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

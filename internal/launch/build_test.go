@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -92,6 +93,67 @@ func TestImportUndoesBuild(t *testing.T) {
 	}
 }
 
+// TestImportUndoesEveryLayout: whatever layout an engine takes reads back as itself;
+// what it does not take is an error of one line.
+func TestImportUndoesEveryLayout(t *testing.T) {
+	powers := []int{1, 2, 4, 8, 16}
+	for _, engine := range []string{argv.VLLM, argv.SGLang, argv.TRTLLM, argv.LlamaCPP} {
+		taken := 0
+		for _, tp := range powers {
+			for _, pp := range powers[:3] {
+				for _, dp := range powers {
+					for _, ep := range powers {
+						text := fmt.Sprintf("tp=%d,pp=%d,dp=%d,ep=%d", tp, pp, dp, ep)
+						b, err := Build(ask(t, engine, Shell, "deepseek-r1", text))
+						if err != nil {
+							if strings.Contains(err.Error(), "\n") {
+								t.Errorf("%s %s: %v", engine, text, err)
+							}
+							continue
+						}
+						taken++
+						main := b.Files[0]
+						for _, f := range b.Files {
+							if f.Name == "deepseek-r1.sh" {
+								main = f
+							}
+						}
+						im, err := ImportFile(engine, main.Name, []byte(main.Content), nil)
+						if err != nil || im.PlanText != text {
+							t.Errorf("%s %s reads back as %+v: %v", engine, text, im, err)
+						}
+					}
+				}
+			}
+		}
+		if taken < 5 {
+			t.Errorf("%s takes %d layouts", engine, taken)
+		}
+		t.Logf("%s takes %d layouts", engine, taken)
+	}
+}
+
+// TestRolesReadBack: both roles of a deployment, told apart, with decode's degrees
+// as those of the file.
+func TestRolesReadBack(t *testing.T) {
+	for _, engine := range []string{argv.VLLM, argv.SGLang} {
+		b, err := Build(ask(t, engine, Kube, "deepseek-r1", "prefill:tp=8,workers=2;decode:dp=16,ep=16"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		im, err := ImportFile(engine, "f", []byte(b.Files[0].Content), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(im.Roles) != 2 || im.PlanText != "tp=1,pp=1,dp=16,ep=16" || im.Settings.Role != decode {
+			t.Errorf("%s: %d roles, %s of %q", engine, len(im.Roles), im.PlanText, im.Settings.Role)
+		}
+		if b.GPUs != 32 {
+			t.Errorf("%s: %d GPUs", engine, b.GPUs)
+		}
+	}
+}
+
 // TestImportUndoesTraining: the same for training plans.
 func TestImportUndoesTraining(t *testing.T) {
 	for _, c := range []struct{ engine, model, text, plan string }{
@@ -169,6 +231,8 @@ func TestBuildRefuses(t *testing.T) {
 		{"a KV format that the engine lacks", argv.LlamaCPP, Shell, "tp=8", "nearest is int8", func(r *Request) { r.Serve.KV = "fp8" }},
 		{"a name that Kubernetes refuses", argv.VLLM, Kube, "tp=8", "such as a-b-c", func(r *Request) { r.Name = "A_b C" }},
 		{"a name that is too long", argv.VLLM, Kube, "tp=8", "DNS label", func(r *Request) { r.Name = strings.Repeat("a", 64) }},
+		{"an image with a blank", argv.VLLM, Kube, "tp=8", "write REPOSITORY:TAG", func(r *Request) { r.Image = "a b" }},
+		{"a resource that is none", argv.VLLM, Kube, "tp=8", "such as rdma/ib", func(r *Request) { r.RDMA = "ib" }},
 		{"a model path that reads as a flag", argv.VLLM, Shell, "tp=8", "./--headless", func(r *Request) { r.ModelPath = "--headless" }},
 		{"a model path with NUL", argv.VLLM, Shell, "tp=8", "cannot be an argument", func(r *Request) { r.ModelPath = "a\x00b" }},
 		{"a batch that the drafts overflow", argv.TRTLLM, Shell, "tp=8", "raise --batch-tokens to 512", func(r *Request) { r.Serve.MaxRequests, r.Serve.Drafts, r.Serve.BatchTokens = 128, 3, 256 }},

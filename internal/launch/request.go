@@ -168,6 +168,15 @@ func (r *Request) check() error {
 	case strings.HasPrefix(r.ModelPath, "-"):
 		return fmt.Errorf("model path %q reads as a flag: write ./%s", r.ModelPath, r.ModelPath)
 	}
+	if strings.HasPrefix(r.Model.Name, "-") || strings.ContainsRune(r.Model.Name, 0) {
+		return fmt.Errorf("model name %q cannot be served under: rename the model's file", r.Model.Name)
+	}
+	if strings.ContainsFunc(r.Image, func(c rune) bool { return c <= ' ' || c == 0x7f }) || strings.HasPrefix(r.Image, "-") {
+		return fmt.Errorf("image %q has blanks or begins with a dash: write REPOSITORY:TAG", r.Image)
+	}
+	if domain, kind, ok := strings.Cut(r.RDMA, "/"); r.RDMA != "" && (!ok || checkName("", strings.ReplaceAll(domain, ".", "-")) != nil || kind == "" || strings.Trim(kind, plainName) != "") {
+		return fmt.Errorf("resource %q is none of Kubernetes: write DOMAIN/NAME such as rdma/ib", r.RDMA)
+	}
 	if err := checkName("name", r.Name); err != nil {
 		return err
 	}
@@ -181,6 +190,9 @@ func (r *Request) check() error {
 	}
 	return nil
 }
+
+// plainName are the letters of a resource's name.
+const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
 // checkName refuses what Kubernetes refuses as a DNS label (RFC 1123).
 func checkName(what, name string) error {

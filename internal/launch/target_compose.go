@@ -12,6 +12,7 @@ import (
 type composeFile struct {
 	Name     string                    `json:"name"`
 	Services map[string]composeService `json:"services"`
+	Volumes  map[string]struct{}       `json:"volumes,omitempty"`
 }
 
 type composeService struct {
@@ -53,6 +54,9 @@ func (b *builder) composeFiles() ([]File, error) {
 		return nil, err
 	}
 	out := composeFile{Name: b.Name, Services: map[string]composeService{}}
+	if b.ModelVolume != "" {
+		out.Volumes = map[string]struct{}{b.ModelVolume: {}}
+	}
 	gpu := 0
 	for i := range b.groups {
 		g := &b.groups[i]
