@@ -20,7 +20,8 @@ type launchFlags struct {
 	name, image, namespace, volume, rdma, kv, quantization, spec string
 	cache, precision, script, data, concurrency                  string
 	nodeGPUs, port, context, requests, batchTokens, stream       int64
-	isl, osl, batch, seq, mtp, tokens                            int64
+	isl, osl, batch, seq, mtp, tokens, workers                   int64
+	loadImage                                                    string
 	overlap, nearest                                             bool
 }
 
@@ -71,6 +72,8 @@ func (f *launchFlags) registerServing(cmd *cobra.Command) {
 	countFlag(cmd, &f.isl, "isl", "input tokens per request of the evaluation")
 	countFlag(cmd, &f.osl, "osl", "output tokens per request of the evaluation")
 	text(&f.concurrency, "concurrency", "`LIST` of the evaluation, such as 1,8,64 or 1..128")
+	countFlag(cmd, &f.workers, "load-workers", "run the evaluation from N workers on the cluster (default 0)")
+	text(&f.loadImage, "load-image", "container `IMAGE` of the load workers, one that holds ridgeline")
 }
 
 func (f *launchFlags) registerTraining(cmd *cobra.Command) {
@@ -112,7 +115,8 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 		}
 	}
 	if r.ModelPath == "" {
-		if r.ModelPath = r.Model.HFID; r.ModelPath == "" || isPath(f.model) {
+		// An id or a path is loaded as it was typed; a catalogue name has its own id.
+		if r.ModelPath = r.Model.HFID; r.ModelPath == "" || isPath(f.model) || strings.Contains(f.model, "/") {
 			r.ModelPath = f.model
 		}
 	}
@@ -120,6 +124,9 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 		r.Name = launch.Label(r.Model.Name)
 	}
 	if slices.Contains([]string{argv.VLLM, argv.SGLang, argv.TRTLLM, argv.LlamaCPP}, f.engine) {
+		if f.path == "" && r.Model.HFID == "" && !isPath(f.model) && !strings.Contains(f.model, "/") {
+			return nil, usagef("%s has no Hugging Face id that %s could load: give --model-path", r.Model.Name, f.engine)
+		}
 		return r, f.serving(r)
 	}
 	return r, f.training(r)
@@ -141,6 +148,10 @@ func (f *launchFlags) serving(r *api.LaunchRequest) error {
 			return usagef("--concurrency: %w", err)
 		}
 	}
+	if f.workers > 1<<12 {
+		return usagef("--load-workers %d: give at most %d", f.workers, 1<<12)
+	}
+	r.Load = launch.Load{Workers: int(f.workers), Image: f.loadImage, Levels: r.Concurrency}
 	switch f.cache {
 	case "":
 	case "on", "off":

@@ -133,6 +133,9 @@ func Build(r *Request) (*Bundle, error) {
 	if err := b.checkFlags(); err != nil {
 		return nil, err
 	}
+	if err := b.checkLoad(); err != nil {
+		return nil, err
+	}
 	files, err := b.render()
 	if err != nil {
 		return nil, err

@@ -50,6 +50,10 @@ func (b *builder) readme() File {
 		line("")
 		line("```sh\n%s\n```", b.bench())
 		line("")
+		if n := b.Load.Workers; n > 0 {
+			line("Or from %d workers at once (%s-load), each with its share of every level; `ridgeline bench merge` joins what they recorded.", n, b.Name)
+			line("")
+		}
 		line("Closed loop, %d x concurrency requests to warm up and %d x measured, random prompts.", warmupPerUser, measuredPerUser)
 		switch cache := b.Serve.PrefixCache; {
 		case cache == nil:

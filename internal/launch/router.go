@@ -33,7 +33,7 @@ func (b *builder) router() error {
 		if err != nil {
 			return err
 		}
-		g.files = []File{file}
+		g.files, g.sub, g.args = []File{file}, "disaggregated", 2
 		a.add("trtllm-serve", "disaggregated", "-c")
 		a.words = append(a.words, Word{Ref: ConfigDir, After: "/" + file.Name})
 	case argv.VLLM:

@@ -26,6 +26,9 @@ func manifests(t *testing.T) (docs []string) {
 		askTraining(t, argv.MegatronLM, Kube, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1", 16384),
 	}
 	for i, r := range requests {
+		if r.Training == nil {
+			r.Serve.ISL, r.Serve.OSL, r.Load = 1024, 128, Load{Workers: 4, Image: "i", Levels: []int{4, 64}}
+		}
 		r.Namespace, r.ModelVolume, r.RDMA = "serving", "models", "rdma/ib"
 		b, err := Build(r)
 		if err != nil {

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"path"
 	"strconv"
 	"strings"
 
@@ -68,7 +69,7 @@ func (b *builder) composeFiles() ([]File, error) {
 			if g.replicas > 1 || b.Split != nil && g.role != "router" {
 				name = fmt.Sprintf("%s-%d", g.name, n)
 			}
-			s := b.composed(g, gpu, n)
+			s := b.composed(g, name, gpu, n)
 			out.Services[name] = s
 			gpu += g.gpus
 		}
@@ -84,8 +85,8 @@ func (b *builder) composeFiles() ([]File, error) {
 	return append(files, b.configFiles()...), nil
 }
 
-// composed is one instance on the GPUs from first on.
-func (b *builder) composed(g *group, first, instance int) composeService {
+// composed is one instance on the GPUs from first on; others reach it by name.
+func (b *builder) composed(g *group, name string, first, instance int) composeService {
 	s := composeService{Image: b.Image, IPC: "host", Environment: map[string]string{}}
 	word := func(w Word) string { // Compose replaces $NAME unless the dollar is doubled
 		text := w.Text
@@ -93,7 +94,7 @@ func (b *builder) composed(g *group, first, instance int) composeService {
 		case ConfigDir:
 			text += configDir
 		case OwnAddress:
-			text += "127.0.0.1"
+			text += name
 		}
 		return strings.ReplaceAll(text+w.After, "$", "$$")
 	}
@@ -112,6 +113,9 @@ func (b *builder) composed(g *group, first, instance int) composeService {
 	}
 	if b.ModelVolume != "" {
 		s.Volumes = append(s.Volumes, b.ModelVolume+":"+modelDir)
+		if !path.IsAbs(b.ModelPath) {
+			s.Environment["HF_HOME"] = modelDir
+		}
 	}
 	if g.gpus > 0 {
 		d := &composeDeploy{}

@@ -41,6 +41,9 @@ func (b *builder) kubeFiles() ([]File, error) {
 			objects = append(objects, b.service(g, b.labels(g)), b.deployment(g))
 		}
 	}
+	if b.Load.Workers > 0 {
+		objects = append(objects, b.loadJob())
+	}
 	var text strings.Builder
 	text.WriteString(comment("#", b.header(b.list)))
 	for _, o := range objects {

@@ -145,5 +145,8 @@ func (b *builder) slurmFiles() (files []File, err error) {
 		s.line("srun %s--nodes=%d --ntasks-per-node=%d --kill-on-bad-exit=1 bash -c \"$COMMAND\"", mpi, g.nodes, tasks)
 		files = append(files, File{Name: g.name + ".sbatch", Content: s.text(), Run: true})
 	}
+	if b.Load.Workers > 0 {
+		files = append(files, b.loadArray())
+	}
 	return append(files, b.configFiles()...), nil
 }
