@@ -112,6 +112,7 @@ metadata: {name: x}
 func TestImportFiles(t *testing.T) {
 	for _, c := range []struct{ says, engine, text, plan string }{
 		{"a Slurm script with variables, an array and an inner script", argv.VLLM, script, "tp=8,pp=1,dp=1,ep=1"},
+		{"words that only running would tell", argv.VLLM, "vllm serve <(echo hi) -tp 4 \"$(id)\" `id` ${X@Q} $((1/0)) {1..3}\n", "tp=4,pp=1,dp=1,ep=1"},
 		{"a manifest of two documents", argv.SGLang, lws, "tp=16,pp=1,dp=1,ep=1"},
 		{"a Compose file", argv.LlamaCPP, "services:\n  s:\n    image: i\n    command: llama-server -m f.gguf -ts 1,1\n", "tp=1,pp=2,dp=1,ep=1"},
 		{"container arguments with $(NAME)", argv.VLLM, "kind: Pod\nspec:\n  containers:\n  - image: i\n    env: [{name: N, value: '2'}]\n    command: [vllm, serve]\n    args: [m, -tp, $(N)]\n", "tp=2,pp=1,dp=1,ep=1"},
@@ -183,6 +184,7 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint8(1), lws)
 	f.Add(uint8(2), "tensor_parallel_size: 8\n")
 	f.Add(uint8(4), "pretrain_gpt.py --pipeline-model-parallel-layout 'Et*3|(tt|)*29,m|L'")
+	f.Add(uint8(0), "vllm serve <(echo hi) \"$(id)\" `id` ~root @(a|b) $'a\\nb' ${A[*]^^} ${A@Q} ${!A} $((1/0))")
 	f.Add(uint8(0), "A=$A$A; vllm serve ${A//a/$A} -tp {1..9}")
 	f.Fuzz(func(t *testing.T, e uint8, text string) {
 		_, err := ImportFile(argv.Engines()[int(e)%len(argv.Engines())], "f", []byte(text), nil)

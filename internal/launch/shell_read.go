@@ -3,6 +3,7 @@ package launch
 import (
 	"errors"
 	"fmt"
+	"io"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -49,10 +50,27 @@ func (v shellVars) strings() map[string]string {
 	return m
 }
 
-// config expands words without running anything: command substitution is an
-// error, files are not looked at, an unset variable is an error.
+// errRuns is why a word stays as it is written: only running it would tell.
+var errRuns = errors.New("the word runs a command")
+
+// config expands words without running anything: command and process substitution
+// are errors, files are not looked at, an unset variable is an error.
 func (v shellVars) config() *expand.Config {
-	return &expand.Config{Env: v, NoUnset: true}
+	return &expand.Config{Env: v, NoUnset: true,
+		CmdSubst:  func(io.Writer, *syntax.CmdSubst) error { return errRuns },
+		ProcSubst: func(*syntax.ProcSubst) (string, error) { return "", errRuns }}
+}
+
+// expanded calls one of package expand's functions. That package panics on some
+// expansions that its parser lets pass (an unknown ${x@y}), which is no more than
+// a word that cannot be known.
+func expanded[T any](do func() (T, error)) (out T, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("expansion: %v", p)
+		}
+	}()
+	return do()
 }
 
 // resolve replaces the shell variables of one word from env. A word that holds
@@ -65,7 +83,7 @@ func resolve(word string, env map[string]string) string {
 	if err != nil {
 		return word
 	}
-	out, err := expand.Document(newShellVars(env).config(), doc)
+	out, err := expanded(func() (string, error) { return expand.Document(newShellVars(env).config(), doc) })
 	if err != nil || len(out) > maxWord {
 		return word
 	}
@@ -146,6 +164,9 @@ func (s *scriptReader) call(c *syntax.CallExpr, depth int) {
 	}
 	var words []string
 	for _, w := range c.Args {
+		if len(words) > maxWord {
+			return // no command of an engine
+		}
 		words = append(words, s.fields(w)...)
 	}
 	env := s.vars.strings()
@@ -175,7 +196,7 @@ func (s *scriptReader) literal(w *syntax.Word) string {
 	if text, ok := hereText(w); ok && len(text) <= maxWord {
 		return text
 	}
-	out, err := expand.Literal(s.vars.config(), w)
+	out, err := expanded(func() (string, error) { return expand.Literal(s.vars.config(), w) })
 	if err != nil || len(out) > maxWord {
 		return source(w)
 	}
@@ -204,7 +225,7 @@ func (s *scriptReader) fields(w *syntax.Word) []string {
 	if strings.Contains(source(w), "..") {
 		return []string{s.literal(w)} // a sequence of braces could be long
 	}
-	out, err := expand.Fields(s.vars.config(), w)
+	out, err := expanded(func() ([]string, error) { return expand.Fields(s.vars.config(), w) })
 	if err != nil {
 		return []string{source(w)}
 	}
