@@ -19,14 +19,15 @@ const maxManifest = 8 << 20
 func newLaunchImportCommand(env *Env) *cobra.Command {
 	var engine, config string
 	cmd := &cobra.Command{
-		Use:   "import --engine E [FILE | -- ARGV...]",
+		Use:   "import --engine E [FILE | - | -- ARGV...]",
 		Short: "Read a running configuration back into a plan",
 		Long: `Read a command line, a shell or Slurm script, a Kubernetes or Compose manifest or an engine's
-configuration file, and say its degrees as the engine's flags state them, and as a plan that
-train and infer take. Nothing of it is run. Flags that the engine's list does not know, or that
-are deprecated, are named.`,
+configuration file (- reads stdin), and say its degrees as the engine's flags state them, and as
+a plan that train and infer take. Nothing of it is run. Flags that the engine's list does not
+know, or that are deprecated, are named.`,
 		Example: `  ridgeline launch import --engine vllm -- vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -dp 2 -ep
   ridgeline launch import --engine sglang lws.yaml
+  kubectl get leaderworkerset r1 -o yaml | ridgeline launch import --engine vllm -
   ridgeline launch import --engine trtllm --config-file extra.yaml -- trtllm-serve deepseek-ai/DeepSeek-R1`,
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "`ENGINE`: "+strings.Join(argv.Engines(), ", "))
@@ -36,7 +37,7 @@ are deprecated, are named.`,
 		panic(err) // a flag name mistyped above
 	}
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		r, err := importRequest(cmd, engine, config, args)
+		r, err := importRequest(cmd, env.Stdin, engine, config, args)
 		if err != nil {
 			return err
 		}
@@ -56,7 +57,7 @@ are deprecated, are named.`,
 }
 
 // importRequest reads the files that the user names.
-func importRequest(cmd *cobra.Command, engine, config string, args []string) (*api.ImportRequest, error) {
+func importRequest(cmd *cobra.Command, stdin io.Reader, engine, config string, args []string) (*api.ImportRequest, error) {
 	if err := required(cmd, "engine"); err != nil {
 		return nil, err
 	}
@@ -72,10 +73,15 @@ func importRequest(cmd *cobra.Command, engine, config string, args []string) (*a
 		}
 	}
 	switch dash := cmd.ArgsLenAtDash(); {
+	case dash == 0 && len(args) == 1 && strings.ContainsAny(args[0], " \n"): // a whole command in quotes
+		r.Name, r.Text = "command", []byte(args[0])
 	case dash == 0 && len(args) > 0:
 		r.Words = args
 	case dash > 0:
 		return nil, usagef("import takes a file or words after --, not both: leave %q out", args[0])
+	case len(args) == 1 && args[0] == "-":
+		r.Name = "stdin"
+		r.Text, err = readAll(r.Name, stdin)
 	case len(args) == 1:
 		r.Name = args[0]
 		r.Text, err = readText(args[0])
@@ -94,7 +100,12 @@ func readText(name string) ([]byte, error) {
 		return nil, badInput(err)
 	}
 	defer f.Close()
-	text, err := input.Text(f, maxManifest)
+	return readAll(name, f)
+}
+
+// readAll reads bounded text.
+func readAll(name string, in io.Reader) ([]byte, error) {
+	text, err := input.Text(in, maxManifest)
 	if err != nil {
 		return nil, usagef("%s: %w", name, err)
 	}
