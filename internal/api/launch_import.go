@@ -27,5 +27,5 @@ func Import(r *ImportRequest) (*launch.Imported, error) {
 	if r.Words != nil {
 		return launch.ImportWords(r.Engine, launch.Command{Words: r.Words}, config)
 	}
-	return launch.File(r.Engine, r.Name, r.Text, config)
+	return launch.ImportFile(r.Engine, r.Name, r.Text, config)
 }
