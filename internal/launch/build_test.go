@@ -366,18 +366,18 @@ func TestScriptsParse(t *testing.T) {
 // TestBuildIsDeterministic: the same request gives the same bytes, another one
 // another hash.
 func TestBuildIsDeterministic(t *testing.T) {
-	make := func(text string) *Bundle {
+	build := func(text string) *Bundle {
 		b, err := Build(ask(t, argv.SGLang, Kube, "deepseek-r1", text))
 		if err != nil {
 			t.Fatal(err)
 		}
 		return b
 	}
-	one := make("prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16")
-	if d := cmp.Diff(one, make("prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16")); d != "" {
+	one := build("prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16")
+	if d := cmp.Diff(one, build("prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16")); d != "" {
 		t.Error(d)
 	}
-	if other := make("prefill:dp=8,ep=8,workers=3;decode:dp=16,ep=16"); other.PlanHash == one.PlanHash {
+	if other := build("prefill:dp=8,ep=8,workers=3;decode:dp=16,ep=16"); other.PlanHash == one.PlanHash {
 		t.Error("two plans have one hash")
 	}
 	for _, f := range one.Files {

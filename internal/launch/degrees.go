@@ -88,7 +88,7 @@ type wordFlag struct {
 	word func(*Degrees) *string
 }
 
-var words = map[string][]wordFlag{
+var wordFlags = map[string][]wordFlag{
 	argv.SGLang:         {{"--moe-a2a-backend", func(d *Degrees) *string { return &d.A2A }}},
 	argv.MegatronLM:     {{"--pipeline-model-parallel-layout", func(d *Degrees) *string { return &d.Layout }}},
 	argv.MegatronBridge: {{"model.pipeline_model_parallel_layout", func(d *Degrees) *string { return &d.Layout }}},
@@ -123,7 +123,7 @@ func (d *Degrees) Flags(engine string) []string {
 			put(f.flag, "true")
 		}
 	}
-	for _, f := range words[engine] {
+	for _, f := range wordFlags[engine] {
 		if w := *f.word(d); w != "" {
 			put(f.flag, w)
 		}

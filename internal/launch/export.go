@@ -46,7 +46,7 @@ func (im *Imported) owns(a *argv.Arg) bool {
 			return true
 		}
 	}
-	for _, f := range words[im.Engine] {
+	for _, f := range wordFlags[im.Engine] {
 		if f.flag == a.Flag.Name {
 			return true
 		}

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // The variables that Kubernetes and LeaderWorkerSet set in pods; LEADER_ADDRESS,
@@ -81,7 +82,7 @@ const (
 
 // probes wait for the engine to load, then for it to answer.
 func probes(g *group, c *corev1.Container) {
-	ask := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: g.ready, Port: strconvPort(g.port)}}
+	ask := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: g.ready, Port: intstr.FromInt(g.port)}}
 	c.StartupProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: probePeriod, FailureThreshold: startPeriods}
 	c.ReadinessProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: probePeriod}
 	c.LivenessProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: 3 * probePeriod, FailureThreshold: 10}

@@ -75,14 +75,14 @@ func (b *builder) entry() string {
 // loadJob runs the workers as an Indexed Job; each prints its document.
 func (b *builder) loadJob() any {
 	g := &group{name: b.Name + "-load", role: "load"}
-	n, none := int32(b.Load.Workers), int32(0)
+	n, retries := int32(b.Load.Workers), int32(0)
 	mode := batchv1.IndexedCompletion
 	c := corev1.Container{Name: "bench", Image: b.Load.Image}
 	for _, w := range b.loadWords(Word{Text: b.entry()}) {
 		c.Command = append(c.Command, w.kube(kubeNames))
 	}
 	return &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: b.meta(g, g.name),
-		Spec: batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: &mode, BackoffLimit: &none,
+		Spec: batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: &mode, BackoffLimit: &retries,
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: b.labels(g)},
 				Spec: corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{c}}}}}
 }

@@ -117,7 +117,7 @@ func (r *reader) degrees(engine string) Degrees {
 	for _, f := range switches[engine] {
 		*f.on(&d) = r.on(f.flag)
 	}
-	for _, f := range words[engine] {
+	for _, f := range wordFlags[engine] {
 		if v, given := r.text(f.flag); given && v != "none" {
 			*f.word(&d) = v
 		}

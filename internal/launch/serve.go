@@ -104,6 +104,5 @@ func (b *builder) kvName() (string, error) {
 	return "", fmt.Errorf("%s has no KV cache of %s: nearest is %s", b.Engine, b.Serve.KV, near)
 }
 
-// served adds the name under which clients ask for the model, where the path is
-// none that they would type.
+// servedName is the name by which clients ask for the model.
 func (b *builder) servedName() string { return b.Model.Name }

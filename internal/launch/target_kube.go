@@ -3,7 +3,6 @@ package launch
 import (
 	"encoding/json"
 	"fmt"
-	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -148,7 +147,7 @@ func (b *builder) deployment(g *group) any {
 // job runs a training group: an Indexed Job, one pod per node, which meet at the
 // first one's name.
 func (b *builder) job(g *group) any {
-	n, none := int32(g.nodes), int32(0)
+	n, retries := int32(g.nodes), int32(0)
 	mode := batchv1.IndexedCompletion
 	pod := b.pod(g, g.leader, jobNames, false)
 	pod.Spec.RestartPolicy, pod.Spec.Subdomain = corev1.RestartPolicyNever, g.name
@@ -157,8 +156,5 @@ func (b *builder) job(g *group) any {
 		c.Env = append([]corev1.EnvVar{{Name: "LEADER_ADDRESS", Value: g.name + "-0." + g.name}}, c.Env...)
 	}
 	return &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: b.meta(g, g.name),
-		Spec: batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: &mode, BackoffLimit: &none, Template: pod}}
+		Spec: batchv1.JobSpec{Completions: &n, Parallelism: &n, CompletionMode: &mode, BackoffLimit: &retries, Template: pod}}
 }
-
-// strconvPort is a port as probes name it.
-func strconvPort(port int) intstr.IntOrString { return intstr.Parse(strconv.Itoa(port)) }

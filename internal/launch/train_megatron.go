@@ -96,7 +96,7 @@ func (b *builder) megatronOverlap(p *plan.Plan, a *args, paired bool) {
 
 func megatronRecompute(p *plan.Plan, a *args) {
 	switch {
-	case p.Recompute.Has(plan.ReFull) && p.Recompute&plan.ReFull != 0:
+	case p.Recompute&plan.ReFull != 0:
 		a.add("--recompute-granularity", "full", "--recompute-method", "uniform", "--recompute-num-layers", "1")
 	case p.Recompute != plan.ReNone:
 		a.add("--recompute-granularity", "selective", "--recompute-modules")
