@@ -343,22 +343,78 @@ func TestScriptsParse(t *testing.T) {
 	if err != nil {
 		t.Skip("no bash here")
 	}
-	dir := t.TempDir()
+	file := filepath.Join(t.TempDir(), "s.sh")
 	for _, path := range nasty {
-		for _, target := range []Target{Shell, Slurm, Ray} {
-			r := ask(t, argv.VLLM, target, "deepseek-r1", "tp=8,pp=2")
+		for _, c := range []struct {
+			engine string
+			target Target
+			text   string
+		}{
+			{argv.VLLM, Shell, "tp=8,pp=2"}, {argv.VLLM, Slurm, "dp=16,ep=16"}, {argv.VLLM, Ray, "tp=16"}, {argv.LlamaCPP, Shell, "pp=16"},
+			{argv.SGLang, Slurm, "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"}, {argv.TRTLLM, Slurm, "prefill:tp=8;decode:dp=16,ep=16"},
+		} {
+			r := ask(t, c.engine, c.target, "deepseek-r1", c.text)
 			r.ModelPath = path
 			b, err := Build(r)
 			if err != nil {
 				t.Fatal(err)
 			}
-			file := filepath.Join(dir, "s.sh")
-			if err := os.WriteFile(file, []byte(b.Files[0].Content), 0o600); err != nil {
-				t.Fatal(err)
+			for _, f := range b.Files {
+				if !f.Run {
+					continue
+				}
+				if err := os.WriteFile(file, []byte(f.Content), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				if out, err := exec.Command(bash, "-n", file).CombinedOutput(); err != nil {
+					t.Errorf("%s for %s, %q: %s", c.engine, c.target, path, out)
+				}
 			}
-			if out, err := exec.Command(bash, "-n", file).CombinedOutput(); err != nil {
-				t.Errorf("%q for %s: %s", path, target, out)
-			}
+		}
+	}
+}
+
+// TestBashDelivers: run by bash with a stand-in for the engine, the scripts hand
+// the path over as one argument, and node 1 gets its own rank.
+func TestBashDelivers(t *testing.T) {
+	bash, err := exec.LookPath("bash")
+	if err != nil {
+		t.Skip("no bash here")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "vllm"), []byte("#!"+bash+"\nprintf '%s\\0' \"$@\"\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range nasty {
+		r := ask(t, argv.VLLM, Shell, "deepseek-r1", "dp=32,ep=32")
+		r.ModelPath = path
+		b, err := Build(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c := exec.Command(bash, "-c", b.Files[0].Content)
+		c.Env = []string{"PATH=" + dir + ":" + os.Getenv("PATH"), "NODE_RANK=3", "LEADER_ADDRESS=10.0.0.1"}
+		out, err := c.Output()
+		if err != nil {
+			t.Fatalf("%q: %v", path, err)
+		}
+		got := strings.Split(strings.TrimSuffix(string(out), "\x00"), "\x00")
+		if len(got) < 3 || got[0] != "serve" || got[1] != path || got[len(got)-1] != "24" {
+			t.Errorf("%q arrives as %q", path, got)
+		}
+	}
+}
+
+// TestEnvironmentIsListed: variables that are set for an engine are the engine's
+// (vllm/envs.py).
+func TestEnvironmentIsListed(t *testing.T) {
+	b, err := os.ReadFile("../../../shared/launch/flags/env.json")
+	if err != nil {
+		t.Skipf("the public lists are not here: %v", err)
+	}
+	for _, name := range []string{"VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_NIXL_SIDE_CHANNEL_PORT", "LWS_LEADER_ADDRESS", "LWS_WORKER_INDEX", lwsIndexLabel, lwsNameLabel} {
+		if !strings.Contains(string(b), "\""+name+"\"") {
+			t.Errorf("%s is not listed", name)
 		}
 	}
 }
