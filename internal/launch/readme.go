@@ -54,6 +54,7 @@ func (b *builder) readme() File {
 			line("Or from %d workers at once (%s-load), each with its share of every level; `ridgeline bench merge` joins what they recorded.", n, b.Name)
 			line("")
 		}
+		line("`bench` comes with a later version of ridgeline: until then any load generator of this protocol serves.")
 		line("Closed loop, %d x concurrency requests to warm up and %d x measured, random prompts.", warmupPerUser, measuredPerUser)
 		switch cache := b.Serve.PrefixCache; {
 		case cache == nil:
