@@ -16,7 +16,9 @@ func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
 	compute := m.spread(&x.rates, rows, touched, float64(op.N), float64(op.K))
 	memory := over(float64(op.Bytes), x.rates.memory)
 	start := float64(x.Launch) + float64(x.Expert)*touched + x.Passes*2*rows*float64(op.N+op.K)/m.hbm
-	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, x.Overlap, start)
+	p := m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, x.Overlap, start)
+	p.Start = launch // a chain of kernels (routing, sorting, products): only the first one's hides
+	return p
 }
 
 // spread is tiled for groups of unequal loads: rows in all on touched groups. A

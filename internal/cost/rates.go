@@ -95,9 +95,11 @@ var related = map[unit.Format]unit.Format{
 
 // resolveMatrix fills the rates of the largest products.
 func (m *Machine) resolveMatrix(d *hw.Device) {
-	usual := usualMatrix
-	if a, p := d.Achieved.Matrix[unit.BF16], d.Peak.Matrix[unit.BF16]; a.Known() && p.Known() {
-		usual = a.Value / p.Value
+	usual, half := usualMatrix, 0.0
+	for _, f := range [...]unit.Format{unit.FP16, unit.BF16} { // the latter decides
+		if a, p := d.Achieved.Matrix[f], d.Peak.Matrix[f]; a.Known() && p.Known() {
+			usual, half = a.Value/p.Value, a.Value
+		}
 	}
 	var guessed []string
 	for f := range unit.NumFormats {
@@ -111,6 +113,8 @@ func (m *Machine) resolveMatrix(d *hw.Device) {
 			m.matrix[f] = a.Value
 		case p.Known() && ok && like.Known() && like.Value <= p.Value:
 			m.matrix[f] = like.Value
+		case p.Known() && f == unit.BF16 && half > 0: // the units of FP16
+			m.matrix[f] = min(half, p.Value)
 		case p.Known():
 			m.matrix[f] = p.Value * usual
 			guessed = append(guessed, f.String())

@@ -70,7 +70,7 @@ func (e *Engine) row(op *work.Op, times float64) Row {
 	n := unit.Seconds(times)
 	r := Row{Op: *op, Times: times, Part: partOf(op.Part), FLOPs: unit.FLOPs(times) * op.FLOPs, Bytes: unit.Bytes(times * float64(op.Bytes))}
 	if op.Kind == work.Collective {
-		t := e.machine.Collective(&op.Comm)
+		t := e.collective(op)
 		r.Part, r.Bound = Communication, t.Link
 		r.Bytes = unit.Bytes(times * float64(t.ScaleUpBytes+t.NetworkBytes))
 		r.Floor, r.Total, r.Upper = n*t.Floor, n*t.Estimate, n*t.Upper

@@ -18,16 +18,23 @@ type Profile struct {
 	// Of every step, of each generating sequence of a replica in it, of each prompt
 	// chunk, of each prompt token.
 	Step, Sequence, Prompt, Token unit.Seconds
-	// Hidden is the part of a kernel's time that neighbours hide and that kernels timed
-	// alone show: launch, quantising fused into the kernel before, prologues that run
-	// beside the last kernel's end. No kernel falls below its floor for it.
-	Hidden unit.Seconds
+	// Launch is the share of a kernel's start that is left among others, whose end it
+	// overlaps; Quantise that of making operands ready, which engines fuse into the
+	// kernel before. Kernels timed alone show all of both. No kernel falls below its floor.
+	Launch, Quantise float64
+	// Arrival is the latency of an all-reduce inside a node over that of one timed in a
+	// loop: in a step, ranks wait for the last of them. 0 = the same.
+	Arrival float64
 	// Layer is kernels that no operation stands for and gaps between kernels, per
 	// layer, from a CUDA graph; EagerLayer launched by the host.
 	Layer, EagerLayer unit.Seconds
-	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising, the first scheduling
-	Sustained         float64      // share of the achieved FLOP/s that lasting load holds: clocks under the power limit; 0 = all
-	BatchTokens       int64        // tokens of one step, the engine's default
+	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising
+	// Admission is the steps of other requests that pass beyond half of one before a
+	// request's prompt is read and its first token is out: queues between front end and
+	// scheduler are looked at once per step or more rarely, batches are planned ahead.
+	Admission   float64
+	Sustained   float64 // share of the achieved FLOP/s that lasting load holds: clocks under the power limit; 0 = all
+	BatchTokens int64   // tokens of one step, the engine's default
 	// Stream is the tokens of one message to the client, the first token's included: a
 	// client of an engine that sends every 20 tokens sees its first one 19 tokens late.
 	// 0 = each token is sent.

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"math"
 	"sync"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -24,7 +25,10 @@ type profileRow struct {
 	PromptUS  float64 `json:"prompt_us"`
 	TokenUS   float64 `json:"token_us"`
 	LayerUS   float64 `json:"layer_us"`
-	HiddenUS  float64 `json:"hidden_us,omitempty"`
+	Launch    float64 `json:"launch_share"`
+	Quantise  float64 `json:"quantise_share"`
+	Arrival   float64 `json:"arrival"`
+	Admission float64 `json:"admission_steps"`
 	EagerUS   float64 `json:"eager_layer_us"`
 	RequestUS float64 `json:"request_us"`
 	Sustained float64 `json:"sustained"`
@@ -58,14 +62,38 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		switch {
 		case r.Engine == "" || r.Source == "" || !ok || g == hw.Absent:
 			return nil, fmt.Errorf("engine profile %d: give engine, source and a grade of assumed, datasheet, published or measured", i+1)
-		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.HiddenUS, r.EagerUS, r.RequestUS) < 0:
+		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.EagerUS, r.RequestUS) < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
+		case r.Launch < 0 || r.Quantise < 0 || r.Quantise > 1 || r.Arrival < 0 || r.Admission < 0:
+			return nil, fmt.Errorf("engine profile %d (%s): launch_share, arrival and admission_steps are at least 0, quantise_share lies between 0 and 1", i+1, r.Engine)
 		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1 || r.Stream < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1, batch_tokens is at least 1, stream_tokens at least 0", i+1, r.Engine)
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Hidden: us(r.HiddenUS), Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Grade: g, Source: r.Source})
+			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Grade: g, Source: r.Source})
 	}
 	return out, nil
+}
+
+// EncodeProfiles writes profiles as DecodeProfiles reads them, a line each.
+func EncodeProfiles(list []Profile) ([]byte, error) {
+	var out bytes.Buffer
+	for i := range list {
+		p := &list[i]
+		us := func(t unit.Seconds) float64 { return math.Round(float64(t)*1e8) / 100 }
+		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
+		row := profileRow{Engine: p.Engine, Arch: p.Arch, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
+			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
+			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: p.Sustained, Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate,
+			Grade: p.Grade.String(), Source: p.Source}
+		data, err := json.Marshal(row)
+		if err != nil {
+			return nil, err
+		}
+		out.WriteString([]string{"[\n  ", ",\n  "}[min(i, 1)])
+		out.Write(data)
+	}
+	out.WriteString("\n]\n")
+	return out.Bytes(), nil
 }

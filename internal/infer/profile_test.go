@@ -23,7 +23,7 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
-const goodProfile = `[{"engine": "x", "step_us": 1, "sequence_us": 2, "prompt_us": 3, "token_us": 0.5, "layer_us": 4, "hidden_us": 1, "eager_layer_us": 5,
+const goodProfile = `[{"engine": "x", "step_us": 1, "sequence_us": 2, "prompt_us": 3, "token_us": 0.5, "layer_us": 4, "launch_share": 0.6, "quantise_share": 0.4, "arrival": 1.5, "admission_steps": 3, "eager_layer_us": 5,
 	"request_us": 6, "sustained": 0.9, "batch_tokens": 8192, "grade": "assumed", "source": "test"}]`
 
 func TestProfilesAreReadStrictly(t *testing.T) {
@@ -33,6 +33,7 @@ func TestProfilesAreReadStrictly(t *testing.T) {
 	for says, change := range map[string][2]string{
 		"unknown field": {`"sequence_us"`, `"sequences_us"`},
 		"negative":      {`"layer_us": 4`, `"layer_us": -4`},
+		"quantise":      {`0.4`, `1.4`},
 		"sustained":     {`0.9`, `1.9`},
 		"source":        {`"test"`, `""`},
 		"grade":         {`"assumed"`, `"hoped"`},
@@ -58,7 +59,7 @@ func FuzzProfiles(f *testing.F) {
 			return
 		}
 		for _, p := range ps {
-			if p.Step < 0 || p.Hidden < 0 || p.Sustained < 0 || p.Sustained > 1 || p.BatchTokens < 1 {
+			if p.Step < 0 || p.Launch < 0 || p.Arrival < 0 || p.Sustained < 0 || p.Sustained > 1 || p.BatchTokens < 1 {
 				t.Errorf("%+v passed", p)
 			}
 		}

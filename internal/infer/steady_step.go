@@ -50,6 +50,7 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 		mixed := s.mixed(clients*s.others, full)
 		first, answer = s.chunks*mixed, (s.steps-others)*decode+others*mixed
 	}
+	first += s.admission(decode)
 	n := clients * answer / (first + answer)
 	p = s.point(n, answer/s.steps, first, held, limit)
 	p.Step = s.decode(clients)
@@ -57,6 +58,9 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	p.Bound = p.Step.Bound()
 	return p, true
 }
+
+// admission is the steps of others that pass before a prompt is read.
+func (s *steady) admission(step float64) float64 { return s.e.profile.Admission * s.others * step }
 
 // late is how long the client waits for its first token after the engine made it,
 // where the engine sends several at once: the time of the others, at most of all.
@@ -156,5 +160,5 @@ func (s *steady) first(n, step float64) float64 {
 	if seen > 0 {
 		t += step / 2
 	}
-	return t
+	return t + s.admission(step)
 }

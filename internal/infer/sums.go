@@ -32,7 +32,7 @@ func (s *sums) add(o *sums, n float64) {
 // op prices one operation into s.
 func (e *Engine) op(s *sums, op *work.Op) {
 	if op.Kind == work.Collective {
-		t := e.machine.Collective(&op.Comm)
+		t := e.collective(op)
 		n := float64(max(op.Count, 1))
 		s.parts[Communication] += n * float64(t.Estimate)
 		s.total += n * float64(t.Estimate)
@@ -52,14 +52,30 @@ func (e *Engine) op(s *sums, op *work.Op) {
 	s.hbm += float64(p.HBM)
 }
 
-// kernel prices one kernel among others: what the profile says is hidden is taken
-// off, down to the floor, and its multiplications run at the clock of lasting load.
-func (e *Engine) kernel(op *work.Op) cost.Price {
-	p := e.machine.Op(op)
-	if !e.setup.Eager { // else launches follow the host's pace
-		p.Estimate = max(p.Floor, p.Estimate-e.profile.Hidden*unit.Seconds(max(op.Count, 1)))
+// collective prices one collective of a step: the latency of an all-reduce inside a
+// node holds the wait for the last rank.
+func (e *Engine) collective(op *work.Op) cost.Transfer {
+	t := e.machine.Collective(&op.Comm)
+	if a := e.profile.Arrival; a > 0 && t.NetworkBytes == 0 && op.Comm.Kind == work.AllReduce {
+		wait := unit.Seconds(a-1) * max(t.Estimate-t.ScaleUp, 0)
+		t.Estimate += wait
+		t.Upper = max(t.Upper+wait, t.Estimate)
+		t.Floor = min(t.Floor, t.Estimate)
 	}
-	slower := p.Compute * unit.Seconds(1/e.profile.sustained()-1)
+	return t
+}
+
+// kernel prices one kernel among others: what neighbours hide of its start and of its
+// operands' making ready is taken off, down to the floor, and its multiplications run
+// at the clock of lasting load.
+func (e *Engine) kernel(op *work.Op) cost.Price {
+	p, f := e.machine.Op(op), e.profile
+	if !e.setup.Eager { // else launches follow the host's pace
+		hidden := unit.Seconds(1-f.Launch)*p.Start + unit.Seconds(1-f.Quantise)*p.Around
+		p.Estimate = max(p.Floor, p.Estimate-hidden)
+		p.Upper = max(p.Upper, p.Estimate)
+	}
+	slower := p.Compute * unit.Seconds(1/f.sustained()-1)
 	p.Estimate += slower
 	p.Upper += slower
 	return p
