@@ -133,7 +133,9 @@ func missed(d *validate.Document, list []threshold) error {
 		switch {
 		case e.N == 0:
 			return &exitError{exitMissed, fmt.Errorf("no row of %s was scored: the threshold %g cannot be met", t.metric, t.most)}
-		case e.MedianAPE > t.most:
+		case e.Spread != nil && e.Spread.Mean > t.most:
+			return &exitError{exitMissed, fmt.Errorf("the mean of %s is off by %.3f, more than %g", t.metric, e.Spread.Mean, t.most)}
+		case e.Spread == nil && e.MedianAPE > t.most:
 			return &exitError{exitMissed, fmt.Errorf("the median error of %s is %.3f, above %g", t.metric, e.MedianAPE, t.most)}
 		}
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func newValidateOperatorsCommand(env *Env) *cobra.Command {
-	var runs, predictions string
+	var runs, predictions, configs string
 	var limits []string
 	cmd := &cobra.Command{
 		Use:   "operators",
@@ -31,6 +31,7 @@ engine is the part of the file's name before its version.
 	cmd.Flags().StringVar(&runs, "runs", "", "read the kernel tables from the `PATH`, a folder or a parquet file")
 	cmd.Flags().StringVar(&predictions, "predictions", "", "write every prediction to `FILE`, one JSON object a line")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
+	configsFlag(cmd, &configs) // every kind takes it; kernels name no model
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := required(cmd, "runs"); err != nil {

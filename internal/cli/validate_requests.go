@@ -32,6 +32,12 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 		if err := required(cmd, "runs"); err != nil {
 			return err
 		}
+		if err := notEmpty(cmd, "runs", "configs"); err != nil {
+			return err
+		}
+		if err := checkConfigs(p.Configs); err != nil {
+			return err
+		}
 		thresholds, err := timeThresholds(limits, validate.MetricTTFT, validate.MetricTPOT, validate.MetricE2E)
 		if err != nil {
 			return err

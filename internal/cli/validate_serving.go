@@ -38,6 +38,12 @@ names an unknown GPU or model the others are scored all the same and the exit co
 		if err := required(cmd, "runs"); err != nil {
 			return err
 		}
+		if err := notEmpty(cmd, "runs", "configs"); err != nil {
+			return err
+		}
+		if err := checkConfigs(p.Configs); err != nil {
+			return err
+		}
 		thresholds, err := timeThresholds(limits, validate.MetricTPOT, validate.MetricTTFT)
 		if err != nil {
 			return err

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+
 	"github.com/ridgeline/ridgeline/internal/validate"
 )
 
@@ -39,6 +41,10 @@ func skippedByReason(p *Page, d *validate.Document) {
 			continue
 		}
 		count[s.Reason] = 0
-		p.Text(2, "%s and %d more: %s", s.ID, n-1, s.Reason)
+		who := s.ID
+		if n > 1 {
+			who = fmt.Sprintf("%s and %d more", s.ID, n-1)
+		}
+		p.Text(2, "%s: %s", who, s.Reason)
 	}
 }

@@ -5,11 +5,9 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
-	"github.com/ridgeline/ridgeline/internal/modelfile"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -73,7 +71,8 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 		return nil, b.err
 	}
 	each := (r.Concurrency + r.Plan.Replicas - 1) / r.Plan.Replicas
-	s, err := infer.Steady(b.engine, &infer.Load{ISL: int64(r.ISL), OSL: int64(r.OSL), Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper})
+	isl, osl := r.lengths()
+	s, err := infer.Steady(b.engine, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper, Fixed: !r.Varied && b.engine.Setup().Profile.Separate})
 	if err != nil {
 		return nil, err
 	}
@@ -183,76 +182,4 @@ func cacheFormat(s *infer.Setup) unit.Format {
 		return unit.FP8
 	}
 	return unit.BF16
-}
-
-func (p *ServingPredictor) profile(engine, arch string) (*infer.Profile, error) {
-	if p.Profile != nil {
-		return p.Profile(engine, arch)
-	}
-	return infer.FindProfile(engine, arch)
-}
-
-// model finds a model by its Hugging Face id in the folder, else in the catalogue.
-func (p *ServingPredictor) model(id string) (*model.Model, error) {
-	if m := p.models[id]; m != nil {
-		return m, nil
-	}
-	_, short, _ := strings.Cut(id, "/")
-	m, err := catalog.Model(strings.ToLower(short))
-	if err != nil {
-		m, err = catalog.Model(id)
-	}
-	if p.Configs != "" && strings.Contains(id, "/") {
-		if found, fault := modelfile.Find(id, p.Configs); fault == nil {
-			m, err = found, nil
-		} else if err != nil {
-			err = fault
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	if p.models == nil {
-		p.models = map[string]*model.Model{}
-	}
-	p.models[id] = m
-	return m, nil
-}
-
-func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
-	if c := p.clusters[name]; c != nil {
-		return c, nil
-	}
-	c, err := catalog.Cluster(name)
-	if err != nil {
-		return nil, err
-	}
-	if p.clusters == nil {
-		p.clusters = map[string]*hw.Cluster{}
-	}
-	p.clusters[name] = c
-	return c, nil
-}
-
-// split predicts a deployment in two roles.
-func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
-	x := r.Split
-	pre, dec := p.build(r, x.Prefill, r.GPUs), p.build(r, x.Decode, r.GPUs)
-	if err := errors.Join(pre.err, dec.err); err != nil {
-		return nil, err
-	}
-	link, err := infer.NewKVLink(pre.cluster, int64(x.Prefill.GPUs()), int64(x.Decode.GPUs()))
-	if err != nil {
-		return nil, err
-	}
-	_, transfer, _ := link.Transfer(infer.CacheSize(int64(r.ISL), pre.engine.KVBytesPerToken()))
-	held := dec.engine.MaxConcurrency(int64(r.ISL + r.OSL))
-	d := &infer.Disagg{Prefill: pre.stepper, Decode: dec.stepper, PrefillGPUs: x.Prefill.GPUs(), DecodeGPUs: x.Decode.GPUs(), ISL: int64(r.ISL), OSL: int64(r.OSL),
-		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer}
-	if err := d.Check(); err != nil {
-		return nil, err
-	}
-	s := d.Point(x.PrefillWorkers, x.DecodeWorkers, r.Concurrency)
-	dev := dec.cluster.Device
-	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: dev.Arch, Device: dev.Name, MoE: dec.engine.Setup().Model.MoE(), Bound: s.Bound}, nil
 }

@@ -23,12 +23,33 @@ type ServingRun struct {
 	Plan                            plan.Serving        // of an instance, and its replicas
 	Split                           *plan.Disaggregated // nil = prompts and generation together
 	TTFT, TPOT                      float64             // milliseconds, means; TTFT 0 = not measured
+	Varied                          bool                // lengths lie evenly between variedLeast of the nominal ones and these
 }
 
 // servingColumns are those that a table of serving runs must have. Others are
 // ignored; the columns of two roles are needed where a row has that mode.
 var servingColumns = []string{"id", "model", "gpu", "engine", "engine_version", "mode", "weights", "expert_weights", "spec_decode",
 	"isl", "osl", "concurrency", "gpus", "tp", "pp", "dp", "ep", "ttft_ms", "tpot_ms"}
+
+// variedLeast is the least share of the nominal lengths that requests of varied
+// ones have, and variedMean their mean (README of inference_runs.csv: up to 20 % below).
+const (
+	variedLeast = 0.8
+	variedMean  = (1 + variedLeast) / 2
+)
+
+// variedSource is the source whose lengths vary, by column "source", which a table
+// may have.
+const variedSource = "inferencex"
+
+// lengths are the mean tokens of a prompt and of an answer.
+func (s *ServingRun) lengths() (isl, osl int64) {
+	if !s.Varied {
+		return int64(s.ISL), int64(s.OSL)
+	}
+	mean := func(n int) int64 { return max(1, int64(variedMean*float64(n)+0.5)) }
+	return mean(s.ISL), mean(s.OSL)
+}
 
 // splitColumns describe the workers of a disaggregated row.
 var splitColumns = []string{"prefill_workers", "prefill_tp", "prefill_dp", "prefill_ep", "decode_workers", "decode_tp", "decode_dp", "decode_ep"}
@@ -38,7 +59,10 @@ var splitColumns = []string{"prefill_workers", "prefill_tp", "prefill_dp", "pref
 // no CSV, is an error of one line; a row that makes no sense is in bad with its id
 // (or number) and the column, and does not keep the others from being read.
 func ReadServing(r io.Reader, name string) (runs []ServingRun, bad []Skipped, err error) {
-	in := csv.NewReader(r)
+	in, err := table(r, name)
+	if err != nil {
+		return nil, nil, err
+	}
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
 		return nil, nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(servingColumns, " "))
@@ -47,7 +71,7 @@ func ReadServing(r io.Reader, name string) (runs []ServingRun, bad []Skipped, er
 		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	at := map[string]int{}
-	for _, c := range slices.Concat(servingColumns, splitColumns) {
+	for _, c := range slices.Concat(servingColumns, splitColumns, []string{"source"}) {
 		if i := slices.Index(head, c); i >= 0 {
 			at[c] = i
 		} else if slices.Contains(servingColumns, c) {
@@ -94,6 +118,9 @@ func (r *row) serving() ServingRun {
 		Speculation: r.word("spec_decode", false),
 		ISL:         r.count("isl", 1, needed), OSL: r.count("osl", 1, needed), Concurrency: r.count("concurrency", 1, needed), GPUs: r.count("gpus", 1, needed),
 		TPOT: r.number("tpot_ms", true), TTFT: r.number("ttft_ms", false),
+	}
+	if _, ok := r.at["source"]; ok {
+		s.Varied = strings.EqualFold(r.word("source", false), variedSource)
 	}
 	switch mode := r.word("mode", false); mode {
 	case "", "aggregated":

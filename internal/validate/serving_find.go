@@ -1,0 +1,60 @@
+package validate
+
+import (
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/modelfile"
+)
+
+func (p *ServingPredictor) profile(engine, arch string) (*infer.Profile, error) {
+	if p.Profile != nil {
+		return p.Profile(engine, arch)
+	}
+	return infer.FindProfile(engine, arch)
+}
+
+// model finds a model by its Hugging Face id in the folder, else in the catalogue.
+func (p *ServingPredictor) model(id string) (*model.Model, error) {
+	if m := p.models[id]; m != nil {
+		return m, nil
+	}
+	_, short, _ := strings.Cut(id, "/")
+	m, err := catalog.Model(strings.ToLower(short))
+	if err != nil {
+		m, err = catalog.Model(id)
+	}
+	if p.Configs != "" && strings.Contains(id, "/") {
+		if found, fault := modelfile.Find(id, p.Configs); fault == nil {
+			m, err = found, nil
+		} else if err != nil {
+			err = fault
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	if p.models == nil {
+		p.models = map[string]*model.Model{}
+	}
+	p.models[id] = m
+	return m, nil
+}
+
+func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
+	if c := p.clusters[name]; c != nil {
+		return c, nil
+	}
+	c, err := catalog.Cluster(name)
+	if err != nil {
+		return nil, err
+	}
+	if p.clusters == nil {
+		p.clusters = map[string]*hw.Cluster{}
+	}
+	p.clusters[name] = c
+	return c, nil
+}

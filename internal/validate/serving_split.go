@@ -1,0 +1,30 @@
+package validate
+
+import (
+	"errors"
+
+	"github.com/ridgeline/ridgeline/internal/infer"
+)
+
+// split predicts a deployment in two roles.
+func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
+	x := r.Split
+	pre, dec := p.build(r, x.Prefill, r.GPUs), p.build(r, x.Decode, r.GPUs)
+	if err := errors.Join(pre.err, dec.err); err != nil {
+		return nil, err
+	}
+	link, err := infer.NewKVLink(pre.cluster, int64(x.Prefill.GPUs()), int64(x.Decode.GPUs()))
+	if err != nil {
+		return nil, err
+	}
+	_, transfer, _ := link.Transfer(infer.CacheSize(int64(r.ISL), pre.engine.KVBytesPerToken()))
+	held := dec.engine.MaxConcurrency(int64(r.ISL + r.OSL))
+	d := &infer.Disagg{Prefill: pre.stepper, Decode: dec.stepper, PrefillGPUs: x.Prefill.GPUs(), DecodeGPUs: x.Decode.GPUs(), ISL: int64(r.ISL), OSL: int64(r.OSL),
+		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer}
+	if err := d.Check(); err != nil {
+		return nil, err
+	}
+	s := d.Point(x.PrefillWorkers, x.DecodeWorkers, r.Concurrency)
+	dev := dec.cluster.Device
+	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: dev.Arch, Device: dev.Name, MoE: dec.engine.Setup().Model.MoE(), Bound: s.Bound}, nil
+}
