@@ -59,13 +59,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 	configsFlag(cmd, &p.Configs)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := required(cmd, "runs"); err != nil {
-			return err
-		}
-		if err := notEmpty(cmd, "runs", "configs"); err != nil {
-			return err
-		}
-		if err := checkConfigs(p.Configs); err != nil {
+		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
 		}
 		thresholds, err := parseThresholds(limits)
@@ -140,4 +134,16 @@ func missed(d *validate.Document, list []threshold) error {
 		}
 	}
 	return nil
+}
+
+// checkRuns refuses a validation without runs or with a folder of configurations that
+// cannot be read.
+func checkRuns(cmd *cobra.Command, configs string) error {
+	if err := required(cmd, "runs"); err != nil {
+		return err
+	}
+	if err := notEmpty(cmd, "runs", "configs"); err != nil {
+		return err
+	}
+	return checkConfigs(configs)
 }

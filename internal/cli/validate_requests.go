@@ -29,13 +29,7 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 	configsFlag(cmd, &p.Configs)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := required(cmd, "runs"); err != nil {
-			return err
-		}
-		if err := notEmpty(cmd, "runs", "configs"); err != nil {
-			return err
-		}
-		if err := checkConfigs(p.Configs); err != nil {
+		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
 		}
 		thresholds, err := timeThresholds(limits, validate.MetricTTFT, validate.MetricTPOT, validate.MetricE2E)

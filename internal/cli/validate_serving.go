@@ -35,13 +35,7 @@ names an unknown GPU or model the others are scored all the same and the exit co
 	configsFlag(cmd, &p.Configs)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := required(cmd, "runs"); err != nil {
-			return err
-		}
-		if err := notEmpty(cmd, "runs", "configs"); err != nil {
-			return err
-		}
-		if err := checkConfigs(p.Configs); err != nil {
+		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
 		}
 		thresholds, err := timeThresholds(limits, validate.MetricTPOT, validate.MetricTTFT)
