@@ -94,28 +94,3 @@ func tooLarge(err error, budget unit.Bytes) (need unit.Bytes, ok bool) {
 	}
 	return budget + max(e.Need-e.Have, 0), true
 }
-
-// corrected is a stepper whose times are calibrated: see infer.Calibration.
-type corrected struct {
-	inner  infer.Stepper
-	by     *infer.Calibration
-	tokens float64 // per sequence and step
-}
-
-// Step adds what the calibration found missing per generated token, and takes
-// each wait between nodes as it was measured.
-func (c *corrected) Step(b *infer.Batch) infer.Step {
-	s := c.inner.Step(b)
-	wire := unit.Seconds(c.by.Slope) * s.Wire
-	extra := wire - s.Wire
-	s.Parts[infer.Communication] += extra
-	if b.Decode > 0 {
-		own := c.by.Extra * unit.Seconds(c.tokens)
-		s.Parts[infer.Overhead] += own
-		extra += own
-	}
-	s.Wire = wire
-	s.Total += extra
-	s.Floor, s.Upper = min(s.Floor, s.Total), max(s.Upper+extra, s.Total)
-	return s
-}

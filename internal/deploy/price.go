@@ -51,7 +51,7 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 func (in *Instance) correct(cal *infer.Calibration) {
 	if cal != nil {
 		clear(in.solved)
-		in.Stepper = &corrected{in.Stepper, cal, in.spec.Tokens()}
+		in.Stepper = cal.Correct(in.Stepper, in.spec.Tokens())
 	}
 }
 

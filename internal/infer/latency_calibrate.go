@@ -58,11 +58,35 @@ type Calibration struct {
 	RMS    unit.Seconds // what is left between curve and points; 0 for one or two
 }
 
-// correct applies the calibration, nil changes nothing.
-func (c *Calibration) correct(total, wire unit.Seconds) (correctedTotal, correctedWire unit.Seconds) {
+// Correct is a stepper with the times of inner corrected, for tokens new tokens per
+// sequence and step (1 without speculation). nil corrects nothing.
+func (c *Calibration) Correct(inner Stepper, tokens float64) Stepper {
 	if c == nil {
-		return total, wire
+		return inner
 	}
-	correctedWire = unit.Seconds(c.Slope) * wire
-	return total - wire + c.Extra + correctedWire, correctedWire
+	return &corrected{inner, c, tokens}
+}
+
+type corrected struct {
+	inner  Stepper
+	by     *Calibration
+	tokens float64
+}
+
+// Step adds what the calibration found missing per generated token, and takes
+// each wait between nodes as it was measured.
+func (c *corrected) Step(b *Batch) Step {
+	s := c.inner.Step(b)
+	wire := unit.Seconds(c.by.Slope) * s.Wire
+	extra := wire - s.Wire
+	s.Parts[Communication] += extra
+	if b.Decode > 0 {
+		own := c.by.Extra * unit.Seconds(c.tokens)
+		s.Parts[Overhead] += own
+		extra += own
+	}
+	s.Wire = wire
+	s.Total += extra
+	s.Floor, s.Upper = min(s.Floor, s.Total), max(s.Upper+extra, s.Total)
+	return s
 }

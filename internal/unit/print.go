@@ -55,11 +55,6 @@ func FormatGB(b Bytes) string {
 	return strconv.FormatFloat(float64(b)/1e9, 'f', 2, 64) + " GB"
 }
 
-// FormatGiB prints bytes in units of 2^30: 74.51 GiB.
-func FormatGiB(b Bytes) string {
-	return strconv.FormatFloat(float64(b)/(1<<30), 'f', 2, 64) + " GiB"
-}
-
 // FormatByteRate prints a data rate in bytes: 50.00 GB/s.
 func FormatByteRate(r ByteRate) string { return spaced(float64(r), "B/s") }
 
