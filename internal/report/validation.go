@@ -14,18 +14,9 @@ const worstRows = 10
 // Validation prints the errors of a validation: over all runs, by group, the
 // worst single runs, and what was skipped.
 func Validation(p *Page, d *validate.Document) {
-	p.Heading("%d of %d rows scored", d.Scored, d.Rows)
-	p.Text(0, "Errors are |predicted/measured - 1|; bias is the median of predicted/measured - 1.")
-	p.Line("")
+	scored(p, d, "Errors are |predicted/measured - 1|; bias is the median of predicted/measured - 1.",
+		validate.MetricThroughput, validate.MetricMemory)
 	var rows [][]string
-	for _, name := range []string{validate.MetricThroughput, validate.MetricMemory} {
-		if e, ok := d.Metrics[name]; ok {
-			rows = append(rows, append([]string{name}, errorCells(&e)...))
-		}
-	}
-	p.Table(append([]Column{Left("metric")}, errorColumns...), rows)
-	p.Line("")
-	rows = rows[:0]
 	for i := range d.Groups {
 		g := &d.Groups[i]
 		cells := append([]string{g.Key["source"], g.Key["gpu"], g.Key["precision"], g.Key["ffn"]}, errorCells(&g.Errors)...)
@@ -48,6 +39,22 @@ func Validation(p *Page, d *validate.Document) {
 }
 
 var errorColumns = []Column{Right("n"), Right("median"), Right("mean"), Right("p90"), Right("bias")}
+
+// scored prints how much of the input was scored, what the errors are of, and
+// those of each metric that has any.
+func scored(p *Page, d *validate.Document, of string, metrics ...string) {
+	p.Heading("%d of %d rows scored", d.Scored, d.Rows)
+	p.Text(0, "%s", of)
+	p.Line("")
+	var rows [][]string
+	for _, name := range metrics {
+		if e := d.Metrics[name]; e.N > 0 {
+			rows = append(rows, append([]string{name}, errorCells(&e)...))
+		}
+	}
+	p.Table(append([]Column{Left("metric")}, errorColumns...), rows)
+	p.Line("")
+}
 
 func errorCells(e *validate.Errors) []string {
 	return []string{strconv.Itoa(e.N), percent(e.MedianAPE), percent(e.MAPE), percent(e.P90APE), fmt.Sprintf("%+.1f %%", 100*e.Bias)}

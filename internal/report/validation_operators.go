@@ -9,12 +9,7 @@ import (
 // Operators prints the errors of kernel tables: over all rows, by table, and what
 // was skipped, the first rows of each reason by name.
 func Operators(p *Page, d *validate.Document) {
-	p.Heading("%d of %d rows scored", d.Scored, d.Rows)
-	p.Text(0, "Errors are |predicted/measured - 1| of the latency; bias is the median of predicted/measured - 1.")
-	p.Line("")
-	e := d.Metrics[validate.MetricLatency]
-	p.Table(append([]Column{Left("metric")}, errorColumns...), [][]string{append([]string{validate.MetricLatency}, errorCells(&e)...)})
-	p.Line("")
+	scored(p, d, "Errors are |predicted/measured - 1| of the latency; bias is the median of predicted/measured - 1.", validate.MetricLatency)
 	var rows [][]string
 	for i := range d.Groups {
 		g := &d.Groups[i]

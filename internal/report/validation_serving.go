@@ -10,18 +10,9 @@ import (
 // Serving prints the errors of serving runs: over all rows, by each cut, the
 // worst single runs, and what was skipped with its reasons.
 func Serving(p *Page, d *validate.Document) {
-	p.Heading("%d of %d rows scored", d.Scored, d.Rows)
-	p.Text(0, "Errors are |predicted/measured - 1| of mean times; bias is the median of predicted/measured - 1: above 0 is too slow.")
-	p.Line("")
+	scored(p, d, "Errors are |predicted/measured - 1| of mean times; bias is the median of predicted/measured - 1: above 0 is too slow.",
+		validate.MetricTPOT, validate.MetricTTFT)
 	var rows [][]string
-	for _, name := range []string{validate.MetricTPOT, validate.MetricTTFT} {
-		if e := d.Metrics[name]; e.N > 0 {
-			rows = append(rows, append([]string{name}, errorCells(&e)...))
-		}
-	}
-	p.Table(append([]Column{Left("metric")}, errorColumns...), rows)
-	p.Line("")
-	rows = rows[:0]
 	for i := range d.Groups {
 		g := &d.Groups[i]
 		cells := append([]string{groupLabel(g)}, errorCells(&g.Errors)...)
