@@ -46,6 +46,14 @@ func (q *Queue[E]) Now() time.Duration { return q.now }
 // Len is the number of events that wait.
 func (q *Queue[E]) Len() int { return len(q.heap) }
 
+// Next is the time of the first event; ok is false where none waits.
+func (q *Queue[E]) Next() (at time.Duration, ok bool) {
+	if len(q.heap) == 0 {
+		return 0, false
+	}
+	return q.heap[0].at, true
+}
+
 // Put adds an event at a time of the clock. A time that is past is an error and
 // leaves the queue as it was: the clock never goes back.
 func (q *Queue[E]) Put(at time.Duration, priority int, event E) error {

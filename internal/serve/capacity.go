@@ -25,8 +25,11 @@ const (
 // loop with more users than fit. Requests are those of the load, gone through
 // again with other content where there are too few.
 func Saturate(ctx context.Context, service *Service, load *workload.Workload, seed uint64) (*Capacity, error) {
+	if err := some(load); err != nil {
+		return nil, err
+	}
 	own := *service
-	if err := own.check(load); err != nil {
+	if err := own.check(load.BlockTokens); err != nil {
 		return nil, err
 	}
 	users := own.places(load)

@@ -74,6 +74,9 @@ func (s *simulation) tokens(seq *sequence, n int, now time.Duration) {
 	rec.Generated += n
 	rec.Last = now
 	seq.latest = now
+	if s.gave != nil {
+		s.gave(rec, n)
+	}
 	if s.options.Tokens {
 		for range n {
 			rec.Tokens = append(rec.Tokens, now)
@@ -101,7 +104,7 @@ func (s *simulation) leave(r *rank) error {
 		return x.ended()
 	})
 	for _, x := range out {
-		if r.in.prefill {
+		if r.in.prefill && x.record.Outcome != workload.Cancelled {
 			s.flow.Moving++
 			at := s.clock.Now() + max(s.service.Transfer(x.record.Input), 0)
 			if err := s.clock.Put(at, first, event{kind: moves, seq: x}); err != nil {
@@ -116,13 +119,17 @@ func (s *simulation) leave(r *rank) error {
 	return nil
 }
 
-// done ends a request.
+// done ends a request, one that was cancelled included.
 func (s *simulation) done(r *rank, x *sequence) error {
 	r.pool.release(&x.held, x.computed, false)
 	r.load--
-	x.record.Outcome = workload.Done
 	x.record.Instance = r.in.number
-	s.flow.Done++
+	if x.record.Outcome == workload.Cancelled {
+		s.flow.Cancelled++
+	} else {
+		x.record.Outcome = workload.Done
+		s.flow.Done++
+	}
 	return s.answered(x.order)
 }
 
@@ -142,9 +149,12 @@ func (s *simulation) answered(i int) error {
 func (s *simulation) move(x *sequence) error {
 	now, r := s.clock.Now(), x.rank
 	s.flow.Moving--
-	s.tokens(x, 1, now)
-	s.output(1, now)
-	if x.record.Output == 1 {
+	cancelled := x.record.Outcome == workload.Cancelled
+	if !cancelled {
+		s.tokens(x, 1, now)
+		s.output(1, now)
+	}
+	if x.record.Output == 1 || cancelled {
 		if err := s.done(r, x); err != nil {
 			return err
 		}

@@ -109,20 +109,18 @@ func (e *Engine) check(blockTokens int) error {
 	return nil
 }
 
-// check completes zero values and says what is wrong.
-func (s *Service) check(w *workload.Workload) error {
-	if len(w.Requests) == 0 {
-		return fmt.Errorf("the workload has no request")
-	}
+// check completes zero values and says what is wrong with the service for prompts
+// whose content is known in blocks of blockTokens tokens.
+func (s *Service) check(blockTokens int) error {
 	s.Instances = max(s.Instances, 1)
-	if err := s.Engine.check(w.BlockTokens); err != nil || s.Decode == nil {
+	if err := s.Engine.check(blockTokens); err != nil || s.Decode == nil {
 		return err
 	}
 	s.DecodeInstances = max(s.DecodeInstances, 1)
 	if s.Transfer == nil {
 		s.Transfer = func(int) time.Duration { return 0 }
 	}
-	return s.Decode.check(w.BlockTokens)
+	return s.Decode.check(blockTokens)
 }
 
 // Generating is the engine that generates tokens and how many of it there are.

@@ -8,6 +8,8 @@ func (s *simulation) handle(e event) error {
 	switch e.kind {
 	case arrives:
 		return s.arrive()
+	case comes:
+		return s.accept(e.seq.record, e.seq.order)
 	case ends:
 		return s.end(e.in)
 	case enters:
@@ -20,20 +22,25 @@ func (s *simulation) handle(e event) error {
 
 // arrive takes the next request of the workload in.
 func (s *simulation) arrive() error {
-	i, now := s.flow.Arrived, s.clock.Now()
+	i := s.flow.Arrived
+	s.records[i] = workload.Record{Request: s.load.Requests[i]}
+	return s.accept(&s.records[i], i)
+}
+
+// accept takes in the request of rec, the i-th to arrive.
+func (s *simulation) accept(rec *workload.Record, i int) error {
+	now := s.clock.Now()
 	s.flow.Arrived++
-	req := &s.load.Requests[i]
-	rec := &s.records[i]
-	*rec = workload.Record{Request: *req, Outcome: workload.Unfinished, Scheduled: now, Queued: now}
+	rec.Outcome, rec.Scheduled, rec.Queued = workload.Unfinished, now, now
 	s.watch.arrival(s)
 	if s.load.Concurrency == 0 {
 		if err := s.issue(); err != nil {
 			return err
 		}
 	}
-	reason := s.service.Engine.refuses(req)
+	reason := s.service.Engine.refuses(&rec.Request)
 	if d := s.service.Decode; reason == "" && d != nil {
-		reason = d.refuses(req)
+		reason = d.refuses(&rec.Request)
 	}
 	if reason != "" {
 		rec.Outcome, rec.Reason = workload.Dropped, reason
@@ -41,7 +48,7 @@ func (s *simulation) arrive() error {
 		return s.answered(i)
 	}
 	r := s.readTurn.choose()
-	seq := &sequence{record: rec, order: i, rank: r, quota: req.Output}
+	seq := &sequence{record: rec, order: i, rank: r, quota: rec.Output}
 	if r.in.prefill {
 		seq.quota = 1
 	}
@@ -63,8 +70,11 @@ func (s *simulation) assign(r *rank, seq *sequence) {
 }
 
 // enqueue puts a sequence into its rank's queue and starts the instance where it
-// is idle.
+// is idle. One that was cancelled on its way goes no further.
 func (s *simulation) enqueue(seq *sequence) error {
+	if seq.record.Outcome == workload.Cancelled {
+		return s.done(seq.rank, seq)
+	}
 	seq.rank.waiting.push(seq)
 	return s.wake(seq.rank.in)
 }

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -69,6 +70,22 @@ func (q *queue) first() *sequence {
 		return nil
 	}
 	return q.heap[0]
+}
+
+// remove takes the sequence of a record out and returns it, nil where it does
+// not wait.
+func (q *queue) remove(r *workload.Record) *sequence {
+	at := slices.IndexFunc(q.heap, func(s *sequence) bool { return s.record == r })
+	if at < 0 {
+		return nil
+	}
+	s := q.heap[at]
+	rest := slices.Delete(q.heap, at, at+1)
+	q.heap = q.heap[:0]
+	for _, o := range rest {
+		q.push(o)
+	}
+	return s
 }
 
 // pop removes the top of the heap.

@@ -28,6 +28,7 @@ type eventKind uint8
 
 const (
 	arrives eventKind = iota // the next request of the workload
+	comes                    // seq was submitted
 	ends                     // the current step of in
 	enters                   // seq has reached the queue of its rank
 	moves                    // the KV cache of seq has reached the decode side
@@ -51,7 +52,8 @@ type simulation struct {
 	readTurn router
 	nextTurn router
 	records  []workload.Record
-	issued   int // requests whose arrival was put
+	issued   int                             // requests whose arrival was put
+	gave     func(r *workload.Record, n int) // told of tokens as they come, or nil
 	flow     flow
 	watch    watch
 }
@@ -61,6 +63,9 @@ type simulation struct {
 // requests under way are Unfinished. Errors are bad input, or a price of a step
 // that is no time.
 func Run(ctx context.Context, service *Service, load *workload.Workload, options Options) (*Result, error) {
+	if err := some(load); err != nil {
+		return nil, err
+	}
 	s, err := newSimulation(service, load, options)
 	if err != nil {
 		return nil, err
@@ -83,16 +88,24 @@ func Run(ctx context.Context, service *Service, load *workload.Workload, options
 			return nil, err
 		}
 	}
-	if left := s.flow.Arrived - s.flow.Done - s.flow.Dropped; left > 0 {
+	if left := s.flow.underway(); left > 0 {
 		return nil, fmt.Errorf("the simulation stopped with %d requests under way: a defect", left)
 	}
 	return s.result(false)
 }
 
+// some complains about a load without requests.
+func some(load *workload.Workload) error {
+	if len(load.Requests) == 0 {
+		return fmt.Errorf("the workload has no request")
+	}
+	return nil
+}
+
 // newSimulation sets everything up and puts the first arrivals.
 func newSimulation(service *Service, load *workload.Workload, options Options) (*simulation, error) {
 	own := *service
-	if err := own.check(load); err != nil {
+	if err := own.check(load.BlockTokens); err != nil {
 		return nil, err
 	}
 	s := &simulation{service: &own, load: load, options: options, records: make([]workload.Record, len(load.Requests))}

@@ -10,6 +10,7 @@ import (
 // flow counts what went through since the start.
 type flow struct {
 	Arrived, Done, Dropped int
+	Cancelled              int   // of those that arrived, by their users
 	Moving                 int   // requests on their way to a queue, KV caches between instances
 	Prompt                 int64 // prompt tokens run, again after a preemption
 	Cached                 int64 // prompt tokens found in the prefix cache
@@ -21,11 +22,11 @@ type flow struct {
 }
 
 // underway is the requests that wait, move or run.
-func (f *flow) underway() int { return f.Arrived - f.Done - f.Dropped }
+func (f *flow) underway() int { return f.Arrived - f.Done - f.Dropped - f.Cancelled }
 
 // minus is what went through since an earlier count.
 func (f flow) minus(e flow) flow {
-	return flow{Arrived: f.Arrived - e.Arrived, Done: f.Done - e.Done, Dropped: f.Dropped - e.Dropped, Moving: f.Moving,
+	return flow{Arrived: f.Arrived - e.Arrived, Done: f.Done - e.Done, Dropped: f.Dropped - e.Dropped, Cancelled: f.Cancelled - e.Cancelled, Moving: f.Moving,
 		Prompt: f.Prompt - e.Prompt, Cached: f.Cached - e.Cached, Output: f.Output - e.Output,
 		Preempted: f.Preempted - e.Preempted, Steps: f.Steps - e.Steps, Busy: f.Busy - e.Busy, Reading: f.Reading - e.Reading}
 }

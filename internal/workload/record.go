@@ -11,14 +11,16 @@ import (
 // Outcome is what became of a request.
 type Outcome uint8
 
-// The outcomes. Unfinished requests were queued or running when the run was cut.
+// The outcomes. Unfinished requests were queued or running when the run was cut,
+// dropped ones were never taken, cancelled ones lost their user underway.
 const (
 	Done Outcome = iota
 	Unfinished
 	Dropped
+	Cancelled
 )
 
-var outcomeNames = [...]string{"done", "unfinished", "dropped"}
+var outcomeNames = [...]string{"done", "unfinished", "dropped", "cancelled"}
 
 // String is the outcome's name in files.
 func (o Outcome) String() string { return outcomeNames[o] }
