@@ -94,8 +94,8 @@ func (b *builder) podEnv(g *group, words []Word, names map[Ref]string) (env []co
 		return slices.ContainsFunc(words, func(w Word) bool { return w.Ref == r }) ||
 			slices.ContainsFunc(g.env, func(e envVar) bool { return e.value.Ref == r })
 	}
-	if uses(OwnAddress) {
-		env = append(env, corev1.EnvVar{Name: "POD_IP", ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}})
+	if uses(OwnAddress) || uses(Leader) && names[Leader] == names[OwnAddress] {
+		env = append(env, corev1.EnvVar{Name: names[OwnAddress], ValueFrom: &corev1.EnvVarSource{FieldRef: &corev1.ObjectFieldSelector{FieldPath: "status.podIP"}}})
 	}
 	if uses(ConfigDir) {
 		env = append(env, corev1.EnvVar{Name: "CONFIG_DIR", Value: configDir})

@@ -22,7 +22,7 @@ func TestQuoting(t *testing.T) {
 
 func checkQuoting(t *testing.T, path string) {
 	t.Helper()
-	for _, target := range []Target{Shell, Slurm, Kube, Compose} {
+	for _, target := range []Target{Shell, Slurm, Kube, Compose, Ray} {
 		for _, text := range []string{"tp=8", "dp=32,ep=32"} { // the second needs a shell in its pods
 			r := ask(t, argv.VLLM, target, "deepseek-r1", text)
 			r.ModelPath = path
@@ -34,8 +34,11 @@ func checkQuoting(t *testing.T, path string) {
 				t.Fatalf("%q: %v", path, err)
 			}
 			main := b.Files[0].Content
+			if target == Ray { // the script is as the shell's; here its manifest
+				main = b.Files[1].Content
+			}
 			var found []Command
-			if target == Kube || target == Compose {
+			if target == Kube || target == Compose || target == Ray {
 				docs, err := documents("f", []byte(main))
 				if err != nil {
 					t.Fatalf("%q for %s: %v", path, target, err)

@@ -57,7 +57,8 @@ func (b *builder) needsImage() error {
 	return nil
 }
 
-// rayFiles are scripts that build a Ray cluster and start vLLM on it.
+// rayFiles are scripts that build a Ray cluster and start vLLM on it, and the same
+// as a manifest of KubeRay.
 func (b *builder) rayFiles() ([]File, error) {
 	if b.Engine != argv.VLLM {
 		return nil, fmt.Errorf("%s does not run on Ray: use --target shell, slurm or k8s", b.Engine)
@@ -74,12 +75,13 @@ func (b *builder) rayFiles() ([]File, error) {
 		s.line("ray start --head --port=%d", rayPort)
 		if g.nodes > 1 {
 			s.line("# wait for the other nodes, which run this script with NODE_RANK 1 to %d", g.nodes-1)
-			s.line("until [ \"$(ray status 2>/dev/null | grep -c ' node_')\" -ge %d ]; do sleep 2; done", g.nodes)
+			b.rayWait(s, g)
 		}
 		s.exec("", g.leader)
 		files = append(files, File{Name: g.name + ".sh", Content: s.text(), Run: true})
 	}
-	return append(files, b.configFiles()...), nil
+	cluster, err := b.rayManifest()
+	return append(append(files, cluster), b.configFiles()...), err
 }
 
 // rayPort is Ray's default.

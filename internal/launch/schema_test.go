@@ -23,10 +23,12 @@ func manifests(t *testing.T) (docs []string) {
 		ask(t, argv.VLLM, Kube, "deepseek-r1", "dp=32,ep=32"),
 		ask(t, argv.SGLang, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"),
 		ask(t, argv.TRTLLM, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=8,ep=8"),
+		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=16,replicas=2"),
+		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=8"),
 		askTraining(t, argv.MegatronLM, Kube, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1", 16384),
 	}
 	for i, r := range requests {
-		if r.Training == nil {
+		if r.Target == Kube && r.Training == nil {
 			r.Serve.ISL, r.Serve.OSL, r.Load = 1024, 128, Load{Workers: 4, Image: "i", Levels: []int{4, 64}}
 		}
 		r.Namespace, r.ModelVolume, r.RDMA = "serving", "models", "rdma/ib"
@@ -34,7 +36,11 @@ func manifests(t *testing.T) (docs []string) {
 		if err != nil {
 			t.Fatalf("request %d: %v", i, err)
 		}
-		docs = append(docs, strings.Split(b.Files[0].Content, "---\n")[1:]...)
+		for _, f := range b.Files {
+			if strings.HasSuffix(f.Name, ".yaml") && strings.Contains(f.Content, "apiVersion: ") {
+				docs = append(docs, strings.Split(f.Content, "---\n")[1:]...)
+			}
+		}
 	}
 	return docs
 }
@@ -49,7 +55,7 @@ func TestManifestsDecodeStrictly(t *testing.T) {
 			t.Fatal(err)
 		}
 		into := map[string]any{"Service": &corev1.Service{}, "ConfigMap": &corev1.ConfigMap{}, "Deployment": &appsv1.Deployment{},
-			"Job": &batchv1.Job{}, "LeaderWorkerSet": &leaderWorkerSet{}}[head.Kind]
+			"Job": &batchv1.Job{}, "LeaderWorkerSet": &leaderWorkerSet{}, "RayCluster": &rayCluster{}}[head.Kind]
 		if into == nil {
 			t.Fatalf("kind %q", head.Kind)
 		}
@@ -58,14 +64,14 @@ func TestManifestsDecodeStrictly(t *testing.T) {
 		}
 		seen[head.Kind]++
 	}
-	for _, kind := range []string{"Service", "ConfigMap", "Deployment", "Job", "LeaderWorkerSet"} {
+	for _, kind := range []string{"Service", "ConfigMap", "Deployment", "Job", "LeaderWorkerSet", "RayCluster"} {
 		if seen[kind] == 0 {
 			t.Errorf("no %s was written", kind)
 		}
 	}
 }
 
-// schema is the part of an OpenAPI v3 schema that LeaderWorkerSet's uses.
+// schema is the part of an OpenAPI v3 schema that the custom resources use.
 type schema struct {
 	Type       string
 	Properties map[string]*schema
@@ -139,40 +145,40 @@ func (s *schema) check(at string, v any) (bad []string) {
 	return bad
 }
 
-// TestLeaderWorkerSetKeepsItsSchema: against the schema of the custom resource
-// (kubernetes-sigs/lws), which has no validation rules in CEL.
-func TestLeaderWorkerSetKeepsItsSchema(t *testing.T) {
-	b, err := os.ReadFile("../../../shared/launch/schema/leaderworkerset.json")
-	if err != nil {
-		t.Skipf("the public schema is not here: %v", err)
-	}
-	if strings.Contains(string(b), "x-kubernetes-validations") {
-		t.Error("the schema has validation rules now, which this test does not read")
-	}
-	var file struct {
-		Versions map[string]struct {
-			Schema *schema `json:"openAPIV3Schema"`
+// TestCustomResourcesKeepTheirSchemas: against the schemas that their projects
+// publish (kubernetes-sigs/lws, ray-project/kuberay). Rules in CEL need an API
+// server: see internal/launch/apiserver.
+func TestCustomResourcesKeepTheirSchemas(t *testing.T) {
+	for kind, least := range map[string]int{"LeaderWorkerSet": 5, "RayCluster": 3} {
+		b, err := os.ReadFile("../../../shared/launch/schema/" + strings.ToLower(kind) + ".json")
+		if err != nil {
+			t.Skipf("the public schemas are not here: %v", err)
 		}
-	}
-	if err := json.Unmarshal(b, &file); err != nil || file.Versions["v1"].Schema == nil {
-		t.Fatalf("%d versions: %v", len(file.Versions), err)
-	}
-	n := 0
-	for _, doc := range manifests(t) {
-		if !strings.Contains(doc, "kind: LeaderWorkerSet") {
-			continue
+		var file struct {
+			Versions map[string]struct {
+				Schema *schema `json:"openAPIV3Schema"`
+			}
 		}
-		var v map[string]any
-		if err := yaml.Unmarshal([]byte(doc), &v); err != nil {
-			t.Fatal(err)
+		if err := json.Unmarshal(b, &file); err != nil || file.Versions["v1"].Schema == nil {
+			t.Fatalf("%d versions: %v", len(file.Versions), err)
 		}
-		n++
-		v["metadata"] = map[string]any{} // the server's, not the resource's
-		for _, bad := range file.Versions["v1"].Schema.check("", v) {
-			t.Error(bad)
+		n := 0
+		for _, doc := range manifests(t) {
+			if !strings.Contains(doc, "kind: "+kind+"\n") {
+				continue
+			}
+			var v map[string]any
+			if err := yaml.Unmarshal([]byte(doc), &v); err != nil {
+				t.Fatal(err)
+			}
+			n++
+			v["metadata"] = map[string]any{} // the server's, not the resource's
+			for _, bad := range file.Versions["v1"].Schema.check("", v) {
+				t.Error(kind, bad)
+			}
 		}
-	}
-	if n < 5 {
-		t.Errorf("%d objects checked", n)
+		if n < least {
+			t.Errorf("%d objects %s checked", n, kind)
+		}
 	}
 }

@@ -43,16 +43,22 @@ func (b *builder) kubeFiles() ([]File, error) {
 	if b.Load.Workers > 0 {
 		objects = append(objects, b.loadJob())
 	}
+	text, err := b.manifests(objects)
+	return []File{{Name: b.Name + ".yaml", Content: text}}, err
+}
+
+// manifests writes objects under one header.
+func (b *builder) manifests(objects []any) (string, error) {
 	var text strings.Builder
 	text.WriteString(comment("#", b.header(b.list)))
 	for _, o := range objects {
 		y, err := manifest(o)
 		if err != nil {
-			return nil, err
+			return "", err
 		}
 		text.WriteString("---\n" + y)
 	}
-	return []File{{Name: b.Name + ".yaml", Content: text.String()}}, nil
+	return text.String(), nil
 }
 
 // manifest writes an object without the fields that only a server fills.
