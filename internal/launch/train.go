@@ -121,29 +121,14 @@ func (b *builder) nearLegal(p *plan.Plan) error {
 }
 
 // layout is Megatron-LM's pipeline layout: E the embedding, t a layer, m an MTP
-// layer, L the head, | between stages. Layers are spread by their FLOPs, the head's
-// and MTP's on the last stage; "" where layers divide evenly and no MTP trains.
+// layer, L the head, | between stages. Layers are spread as train predicts them;
+// "" where they divide evenly and no MTP trains.
 func (b *builder) layout(p *plan.Plan) (string, error) {
 	m, chunks := b.Model, p.PP*p.VPP
 	if p.PP == 1 || len(m.Layers)%chunks == 0 && b.Train.MTP == 0 {
 		return "", nil
 	}
-	work := make([]float64, len(m.Layers)+1) // of the layers before
-	for i := range m.Layers {
-		work[i+1] = work[i] + float64(m.LinearFLOPs(&m.Layers[i]))
-	}
-	head := 2 * float64(m.Hidden) * float64(m.Vocab)
-	last := head
-	for i := range min(b.Train.MTP, len(m.MTP)) {
-		last += head + float64(m.LinearFLOPs(&m.MTP[i]))
-	}
-	counts := plan.Partition(len(m.Layers), chunks, func(chunk, from, to int) float64 {
-		w := work[to] - work[from]
-		if chunk == chunks-1 {
-			w += last
-		}
-		return w
-	})
+	counts := plan.Partition(len(m.Layers), chunks, plan.StageLoad(m, int64(b.Train.Seq), b.Train.MTP, chunks))
 	return layoutText(counts, b.Train.MTP), nil
 }
 

@@ -1,5 +1,35 @@
 package plan
 
+import (
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// StageLoad gives the forward FLOPs per token, at causal sequences of seq tokens,
+// of layers [from, to) placed on a chunk: Partition's load. The last chunk has the
+// LM head and mtp MTP modules, each with a head of its own.
+func StageLoad(m *model.Model, seq int64, mtp, chunks int) func(chunk, from, to int) float64 {
+	layer := func(l *model.Layer) float64 {
+		return float64(m.LinearFLOPs(l) + l.Attention.CoreFLOPs(seq, model.Causal)/unit.FLOPs(seq))
+	}
+	before := make([]float64, len(m.Layers)+1)
+	for i := range m.Layers {
+		before[i+1] = before[i] + layer(&m.Layers[i])
+	}
+	head := float64(2 * m.Hidden * m.Vocab)
+	last := head
+	for i := range min(mtp, len(m.MTP)) {
+		last += head + layer(&m.MTP[i])
+	}
+	return func(chunk, from, to int) float64 {
+		f := before[to] - before[from]
+		if chunk == chunks-1 {
+			f += last
+		}
+		return f
+	}
+}
+
 // Partition spreads layers over chunks along the pipeline and returns how many
 // layers each chunk holds. load gives the relative work of layers [from, to) of
 // a chunk, ends included, so that a chunk with the LM head may hold fewer.

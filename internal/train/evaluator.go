@@ -36,7 +36,6 @@ type Evaluator struct {
 	classes []model.Layer // distinct layers
 	prefix  [][]int32     // prefix[c][i] = layers of class c among the first i
 	copies  bool          // a matrix is held twice where the model's ends lie apart
-	flops   []float64     // forward FLOPs per token of each class
 
 	shared     *shapes // priced once for all clones
 	shapes     map[shapeKey]*shape
@@ -111,7 +110,6 @@ func (e *Evaluator) classify() {
 		classOf[i] = slices.IndexFunc(e.classes, func(l model.Layer) bool { return reflect.DeepEqual(l, layers[i]) })
 	}
 	e.prefix = make([][]int32, len(e.classes))
-	e.flops = make([]float64, len(e.classes))
 	for c := range e.classes {
 		e.prefix[c] = make([]int32, len(layers)+1)
 		for i := range layers {
@@ -120,7 +118,5 @@ func (e *Evaluator) classify() {
 				e.prefix[c][i+1]++
 			}
 		}
-		l, s := &e.classes[c], int64(e.job.Seq)
-		e.flops[c] = float64(e.job.Model.LinearFLOPs(l) + l.Attention.CoreFLOPs(s, model.Causal)/unit.FLOPs(s))
 	}
 }

@@ -1,10 +1,8 @@
 package train
 
 import (
-	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // content is what a chunk holds: layers per class and whether it is an end of
@@ -59,7 +57,7 @@ func (e *Evaluator) cut(chunks int) *parts {
 	}
 	p := &parts{of: make([]uint16, chunks)}
 	from := 0
-	for i, n := range plan.Partition(len(e.job.Model.Layers), chunks, e.load(chunks)) {
+	for i, n := range plan.Partition(len(e.job.Model.Layers), chunks, plan.StageLoad(e.job.Model, int64(e.job.Seq), e.job.MTP, chunks)) {
 		c := content{layers: make([]int64, len(e.classes)), first: i == 0, last: i == chunks-1}
 		for k := range e.classes {
 			c.layers[k] = int64(e.prefix[k][from+n] - e.prefix[k][from])
@@ -92,27 +90,6 @@ func (c *content) equal(d *content) bool {
 		}
 	}
 	return true
-}
-
-// load is a chunk's forward FLOPs per token, head and MTP modules included.
-func (e *Evaluator) load(chunks int) func(chunk, from, to int) float64 {
-	m, seq := e.job.Model, int64(e.job.Seq)
-	head := float64(2 * m.Hidden * m.Vocab)
-	last := head
-	for i := range min(e.job.MTP, len(m.MTP)) {
-		l := &m.MTP[i]
-		last += head + float64(m.LinearFLOPs(l)+l.Attention.CoreFLOPs(seq, model.Causal)/unit.FLOPs(seq))
-	}
-	return func(c, from, to int) float64 {
-		var f float64
-		for k := range e.classes {
-			f += float64(e.prefix[k][to]-e.prefix[k][from]) * e.flops[k]
-		}
-		if c == chunks-1 {
-			f += last
-		}
-		return f
-	}
 }
 
 // topology places the plan's chunks on its ranks.
