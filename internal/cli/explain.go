@@ -22,7 +22,6 @@ func newExplainCommand(env *Env) *cobra.Command {
 }
 
 func newExplainTrainCommand(env *Env) *cobra.Command {
-	f := newTrainFlags()
 	cmd := &cobra.Command{
 		Use:   "train",
 		Short: "One row per operation of a training plan",
@@ -32,10 +31,10 @@ open: FLOPs, bytes, FLOPs per byte, lower, estimated and upper time, and what bi
   ridgeline explain train --model deepseek-v3 --cluster h800x2048 --global-batch 15360 --seq 4096 --precision fp8 --plan pp=16,ep=64,zero=1 --json`,
 		Args: positional(0, 0, ""),
 	}
-	f.register(cmd)
+	request := trainQuestion(cmd)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := f.request(cmd)
+		r, err := request()
 		if err != nil {
 			return err
 		}

@@ -8,7 +8,6 @@ import (
 )
 
 func newExplainInferCommand(env *Env) *cobra.Command {
-	f := newInferFlags()
 	cmd := &cobra.Command{
 		Use:   "infer",
 		Short: "One row per operation of a prefill and a decode step",
@@ -19,10 +18,10 @@ upper time, and what binds each.`,
   ridgeline explain infer --model llama-3.1-70b --cluster h100x4 --plan tp=4 --isl 2048 --osl 256 --concurrency 1 --json`,
 		Args: positional(0, 0, ""),
 	}
-	f.register(cmd)
+	request := inferQuestion(cmd)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := f.request(cmd)
+		r, err := request()
 		if err != nil {
 			return err
 		}

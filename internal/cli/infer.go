@@ -15,7 +15,6 @@ import (
 )
 
 func newInferCommand(env *Env) *cobra.Command {
-	f := newInferFlags()
 	var plot string
 	cmd := &cobra.Command{
 		Use:     "infer",
@@ -31,7 +30,7 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
   ridgeline infer --model deepseek-r1 --cluster h200x8,h20x16,b200x8 --isl 4096 --osl 1024 --slo tpot=50ms --price 2.5,1,4`,
 		Args: positional(0, 0, ""),
 	}
-	f.register(cmd)
+	request := inferQuestion(cmd)
 	cmd.Flags().StringVar(&plot, "plot", "", "draw the charts to `FILE`, .svg or .html")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -39,7 +38,7 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 		if err != nil {
 			return err
 		}
-		r, err := f.request(cmd)
+		r, err := request()
 		if err != nil {
 			return err
 		}

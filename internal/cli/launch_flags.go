@@ -9,6 +9,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/launch"
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -144,7 +145,7 @@ func (f *launchFlags) serving(r *api.LaunchRequest) error {
 		return usagef("--port %d: give 1 to 65535", f.port)
 	}
 	if f.concurrency != "" {
-		if r.Concurrency, err = parseConcurrencies(f.concurrency); err != nil {
+		if r.Concurrency, err = ask.Concurrencies(f.concurrency); err != nil {
 			return usagef("--concurrency: %w", err)
 		}
 	}

@@ -3,26 +3,18 @@ package cli
 import (
 	"fmt"
 	"io"
-	"math"
 	"os"
-	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/sched"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-// scheduleFlags is what the user asked for.
-type scheduleFlags struct {
-	stages, microbatches, vpp int64
-	f, b, w, fb, comm         unit.Seconds
-	trace                     string
-}
-
 func newScheduleCommand(env *Env) *cobra.Command {
-	o := scheduleFlags{vpp: 1, f: 1e-3}
+	o := ask.NewSchedule()
+	var trace string
 	cmd := &cobra.Command{
 		Use:     "schedule NAME",
 		GroupID: groupPlan,
@@ -37,23 +29,23 @@ the input gradient alone), with the number of the micro-batch.`,
 		Args:              positional(1, 1, "NAME, a schedule such as 1f1b"),
 		ValidArgsFunction: completeArg(scheduleNames),
 	}
-	countFlag(cmd, &o.stages, "stages", "pipeline ranks")
-	countFlag(cmd, &o.microbatches, "microbatches", "micro-batches per step")
-	countFlag(cmd, &o.vpp, "vpp", "chunks per rank, for interleaved (default 1)")
-	durationFlag(cmd, &o.f, "f", "forward, per stage and micro-batch (default 1ms)")
-	durationFlag(cmd, &o.b, "b", "input gradient, per stage and micro-batch (default: as --f)")
-	durationFlag(cmd, &o.w, "w", "weight gradient, per stage and micro-batch (default: as --f)")
-	durationFlag(cmd, &o.fb, "fb", "overlapped forward and backward of dualpipe and dualpipe-v (default: f + b + w)")
-	durationFlag(cmd, &o.comm, "comm", "delay of each boundary crossing (default 0)")
-	cmd.Flags().StringVar(&o.trace, "trace", "", "write a trace for Perfetto or chrome://tracing to `FILE`")
+	cmd.Flags().AddFlagSet(o.Flags)
+	cmd.Flags().StringVar(&trace, "trace", "", "write a trace for Perfetto or chrome://tracing to `FILE`")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		l, spec, err := layOut(cmd, args[0], &o)
-		if err != nil {
-			return err
+		if err := ask.NotEmpty(cmd.Flags(), "trace"); err != nil {
+			return badInput(err)
 		}
-		if o.trace != "" {
-			if err := writeFile(o.trace, func(w io.Writer) error { return sched.Trace(l, w) }); err != nil {
+		spec, err := o.Request(args[0])
+		if err != nil {
+			return asked(cmd, err)
+		}
+		l, err := sched.Lay(spec)
+		if err != nil {
+			return badInput(err)
+		}
+		if trace != "" {
+			if err := writeFile(trace, func(w io.Writer) error { return sched.Trace(l, w) }); err != nil {
 				return err
 			}
 		}
@@ -63,47 +55,6 @@ the input gradient alone), with the number of the micro-batch.`,
 		return env.print(func(p *report.Page) { report.Schedule(p, spec, l) })
 	}
 	return cmd
-}
-
-// layOut checks the flags and lays the schedule out.
-func layOut(cmd *cobra.Command, name string, o *scheduleFlags) (*sched.Layout, *sched.Spec, error) {
-	kind, ok := sched.ParseKind(strings.ToLower(name))
-	if !ok {
-		return nil, nil, unknownWord("schedule", name, kindNames(), "use "+strings.Join(kindNames(), ", "))
-	}
-	if err := required(cmd, "stages", "microbatches"); err != nil {
-		return nil, nil, err
-	}
-	if err := notEmpty(cmd, "trace"); err != nil {
-		return nil, nil, err
-	}
-	for flag, n := range map[string]int64{"stages": o.stages, "microbatches": o.microbatches, "vpp": o.vpp} {
-		if n > math.MaxInt32 {
-			return nil, nil, usagef("--%s %d is too large: give at most %d", flag, n, math.MaxInt32)
-		}
-	}
-	paired := kind == sched.DualPipe || kind == sched.DualPipeV
-	if cmd.Flags().Changed("fb") && !paired {
-		return nil, nil, usagef("--fb is the overlapped pass of dualpipe and dualpipe-v: leave it out for %s", kind)
-	}
-	if !cmd.Flags().Changed("b") {
-		o.b = o.f
-	}
-	if !cmd.Flags().Changed("w") {
-		o.w = o.f
-	}
-	if o.f+o.b+o.w == 0 {
-		return nil, nil, usagef("--f, --b and --w are all 0: give one of them a time, for example --f 1ms")
-	}
-	spec := sched.Uniform(kind, int(o.stages), int(o.microbatches), int(o.vpp), o.f, o.b, o.w, o.comm, o.fb)
-	if cmd.Flags().Changed("fb") && o.fb == 0 { // a length as good as any; Uniform's 0 stands for f + b + w
-		spec.Times.Pair = func(int, int) unit.Seconds { return 0 }
-	}
-	if err := spec.Drawable(); err != nil {
-		return nil, nil, badInput(err)
-	}
-	l, err := sched.Lay(spec)
-	return l, spec, badInput(err)
 }
 
 // writeFile creates a file that the user named: a name that cannot be created
@@ -120,11 +71,4 @@ func writeFile(name string, write func(io.Writer) error) error {
 	return f.Close()
 }
 
-func kindNames() (names []string) {
-	for k := range sched.NumKinds {
-		names = append(names, k.String())
-	}
-	return names
-}
-
-func scheduleNames() []cobra.Completion { return kindNames() }
+func scheduleNames() []cobra.Completion { return ask.Schedules() }

@@ -14,7 +14,6 @@ import (
 )
 
 func newSimulateCommand(env *Env) *cobra.Command {
-	f := &simulateFlags{}
 	var records string
 	cmd := &cobra.Command{
 		Use:     "simulate",
@@ -33,11 +32,11 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
   ridgeline simulate --model llama-3.1-8b --cluster h100x4 --plan replicas=4 --trace azure.csv.gz --records out.jsonl --json`,
 		Args: positional(0, 0, ""),
 	}
-	f.register(cmd)
+	request := simulateQuestion(cmd)
 	cmd.Flags().StringVar(&records, "records", "", "write what became of every request to `FILE`, one JSON object per line")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := f.request(cmd)
+		r, err := request()
 		if err != nil {
 			return err
 		}

@@ -13,7 +13,6 @@ import (
 )
 
 func newTrainCommand(env *Env) *cobra.Command {
-	f := newTrainFlags()
 	var trace string
 	cmd := &cobra.Command{
 		Use:     "train",
@@ -29,11 +28,11 @@ the plan is compared with the best of the whole space.`,
   ridgeline train --model config.json --cluster mine.yaml --global-batch 256 --seq 4096 --plan tp=8,pp=4,zero=1 --trace step.json`,
 		Args: positional(0, 0, ""),
 	}
-	f.register(cmd)
+	request := trainQuestion(cmd)
 	cmd.Flags().StringVar(&trace, "trace", "", "write the best plan's step for Perfetto or chrome://tracing to `FILE`")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		r, err := f.request(cmd)
+		r, err := request()
 		if err != nil {
 			return err
 		}

@@ -4,10 +4,11 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/ridgeline/ridgeline/internal/ask"
 )
 
 // unknownCommand is the argument check of a command that only holds others:
@@ -49,14 +50,7 @@ func flagError(cmd *cobra.Command, err error) error {
 // unknownWord is the error about a word that is none of names: the nearest ones,
 // or the mend where nothing is near.
 func unknownWord(kind, word string, names []string, mend string) error {
-	near := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra measures distances between command names only
-	for _, n := range names {
-		near.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
-	}
-	if s := near.SuggestionsFor(word); len(s) > 0 {
-		mend = fmt.Sprintf("did you mean %s?", strings.Join(s, " or "))
-	}
-	return usagef("unknown %s %q: %s", kind, word, mend)
+	return badInput(ask.UnknownWord(kind, word, names, mend))
 }
 
 func dashed(flag string) string {

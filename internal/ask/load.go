@@ -1,12 +1,8 @@
-package cli
+package ask
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"time"
-
-	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -20,30 +16,30 @@ const (
 )
 
 // load is the workload that the flags describe.
-func (f *simulateFlags) load(cmd *cobra.Command) (*workload.Workload, error) {
-	given := cmd.Flags().Changed
+func (f *Simulate) load(find Finder) (*workload.Workload, error) {
+	given := f.Flags.Changed
 	duration, err := serve.Nanoseconds(f.duration)
 	switch {
 	case err != nil:
-		return nil, usagef("--duration: %w", err)
+		return nil, fmt.Errorf("--duration: %w", err)
 	case given("duration") && duration == 0:
-		return nil, usagef("--duration 0: give a time above 0, such as 10min")
+		return nil, fmt.Errorf("--duration 0: give a time above 0, such as 10min")
 	case given("requests") && (f.requests < 1 || f.requests > workload.MaxRequests):
-		return nil, usagef("--requests %d: give 1 to %d", f.requests, workload.MaxRequests)
+		return nil, fmt.Errorf("--requests %d: give 1 to %d", f.requests, workload.MaxRequests)
 	case given("concurrency") && (f.concurrency < 1 || f.concurrency > workload.MaxRequests):
-		return nil, usagef("--concurrency %d: give 1 to %d users", f.concurrency, workload.MaxRequests)
+		return nil, fmt.Errorf("--concurrency %d: give 1 to %d users", f.concurrency, workload.MaxRequests)
 	case given("rate") && (given("trace") || given("concurrency")) || !given("rate") && !given("trace") && !given("concurrency"):
-		return nil, usagef("simulate needs one load: --trace FILE, --rate R or --concurrency N")
+		return nil, fmt.Errorf("simulate needs one load: --trace FILE, --rate R or --concurrency N")
 	case given("arrival") && !given("rate"):
-		return nil, usagef("--arrival needs --rate: a trace and a closed loop say when requests come")
+		return nil, fmt.Errorf("--arrival needs --rate: a trace and a closed loop say when requests come")
 	case given("duration") && given("concurrency"):
-		return nil, usagef("--duration cuts the arrivals of a rate or trace: give --requests in a closed loop")
+		return nil, fmt.Errorf("--duration cuts the arrivals of a rate or trace: give --requests in a closed loop")
 	case given("trace") && (given("isl") || given("osl")):
-		return nil, usagef("--isl and --osl: the trace has its own lengths, leave them out")
+		return nil, fmt.Errorf("--isl and --osl: the trace has its own lengths, leave them out")
 	case given("trace"):
-		return f.replayed(duration)
+		return f.replayed(find, duration)
 	}
-	if err := required(cmd, "isl", "osl"); err != nil {
+	if err := Required(f.Flags, "isl", "osl"); err != nil {
 		return nil, err
 	}
 	s := &workload.Synthetic{Input: f.isl, Output: f.osl, Concurrency: int(f.concurrency), Requests: int(f.requests), Duration: duration, Seed: uint64(f.seed)}
@@ -63,21 +59,14 @@ func (f *simulateFlags) load(cmd *cobra.Command) (*workload.Workload, error) {
 			s.Requests = openRequests
 		}
 	}
-	w, err := s.Generate()
-	if err != nil {
-		return nil, badInput(err)
-	}
-	return w, nil
+	return s.Generate()
 }
 
 // replayed reads the trace and cuts it as asked.
-func (f *simulateFlags) replayed(duration time.Duration) (*workload.Workload, error) {
-	w, err := workload.Open(f.trace)
+func (f *Simulate) replayed(find Finder, duration time.Duration) (*workload.Workload, error) {
+	w, err := find.Trace(f.trace)
 	if err != nil {
-		if errors.Is(err, fs.ErrNotExist) {
-			err = fmt.Errorf("%w: name a trace, see docs/formats.md", err)
-		}
-		return nil, badInput(fmt.Errorf("--trace: %w", err))
+		return nil, fmt.Errorf("--trace: %w", err)
 	}
 	if n := int(f.requests); n > 0 && n < len(w.Requests) {
 		w.Requests = w.Requests[:n]

@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"slices"
@@ -8,10 +8,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestParseConcurrencies(t *testing.T) {
+func TestConcurrencies(t *testing.T) {
 	for text, want := range map[string][]int{"1": {1}, "1,8,32": {1, 8, 32}, "1..128": {1, 2, 4, 8, 16, 32, 64, 128}, "3..20": {3, 6, 12, 20},
 		"1..4, 100": {1, 2, 4, 100}, "8,4": {4, 8}, "5..5": {5}, "1Ki": {1024}} {
-		got, err := parseConcurrencies(text)
+		got, err := Concurrencies(text)
 		if err != nil {
 			t.Errorf("%q: %v", text, err)
 		}
@@ -21,7 +21,7 @@ func TestParseConcurrencies(t *testing.T) {
 	}
 	for text, want := range map[string]string{"": "not a number", "0": "give 1 to", "1,1": "twice", "1..4,2": "twice", "8..2": "backwards", "1..": "not a number", "x": "number",
 		"2000000": "give 1 to"} {
-		if _, err := parseConcurrencies(text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := Concurrencies(text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
@@ -32,7 +32,7 @@ func FuzzConcurrencies(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := parseConcurrencies(text)
+		list, err := Concurrencies(text)
 		if err != nil {
 			return
 		}
@@ -47,8 +47,8 @@ func TestListsNameWhatIsWrong(t *testing.T) {
 		err  error
 		want string
 	}{
-		{fail(parseFormat("fp7")), "use one of"}, {fail(parseFormat("tf32")), "no storage format"}, {fail(parseOverlap("all")), "none or two-batch"},
-		{fail(parseSkew("high")), "for example"}, {fail(parseNames("a,,b")), "empty entry"}, {fail(listOf(parseSkew)(strings.Repeat("1,", 70) + "1")), "at most"},
+		{fail(Format("fp7")), "use one of"}, {fail(Format("tf32")), "no storage format"}, {fail(parseOverlap("all")), "none or two-batch"},
+		{fail(parseSkew("high")), "for example"}, {fail(parseNames("a,,b")), "empty entry"}, {fail(List(parseSkew)(strings.Repeat("1,", 70) + "1")), "at most"},
 		{fail(findEngine("vlm")), "vllm"},
 	} {
 		if c.err == nil || !strings.Contains(c.err.Error(), c.want) {

@@ -1,4 +1,4 @@
-package cli
+package ask
 
 import (
 	"fmt"
@@ -13,8 +13,8 @@ import (
 // maxList bounds the values of a list flag: each multiplies the answer.
 const maxList = 64
 
-// listOf reads values separated by commas.
-func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+// List reads values separated by commas.
+func List[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	return func(text string) ([]T, error) {
 		var list []T
 		for _, item := range strings.Split(text, ",") {
@@ -31,9 +31,9 @@ func listOf[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 	}
 }
 
-// parseConcurrencies reads `1,8,32` and `1..128`, which doubles from 1 to 128.
+// Concurrencies reads `1,8,32` and `1..128`, which doubles from 1 to 128.
 // The rows of the answer ascend, whatever the order here.
-func parseConcurrencies(text string) ([]int, error) {
+func Concurrencies(text string) ([]int, error) {
 	var list []int
 	for _, item := range strings.Split(text, ",") {
 		from, to, ranged := strings.Cut(strings.TrimSpace(item), "..")
@@ -78,8 +78,8 @@ func parseConcurrency(text string) (int, error) {
 	return int(n), nil
 }
 
-// parseFormat reads the format that weights or a cache are stored in.
-func parseFormat(text string) (unit.Format, error) {
+// Format reads the format that weights or a cache are stored in.
+func Format(text string) (unit.Format, error) {
 	f, ok := unit.ParseFormat(strings.ToLower(text))
 	switch {
 	case !ok:

@@ -1,0 +1,101 @@
+package ask
+
+import (
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// quantity is a flag whose text is read by a parser.
+type quantity[T any] struct {
+	into  *T
+	parse func(string) (T, error)
+	kind  string // what help calls the value
+	text  string // as given, or the default as help shows it
+}
+
+func (q *quantity[T]) String() string { return q.text }
+func (q *quantity[T]) Type() string   { return q.kind }
+func (q *quantity[T]) zero() bool     { return reflect.ValueOf(*q.into).IsZero() }
+
+func (q *quantity[T]) Set(s string) error {
+	v, err := q.parse(s)
+	if err == nil {
+		*q.into, q.text = v, s
+	}
+	return err
+}
+
+// Quantity is the value of a flag whose text parse reads into into. Kind is what
+// help calls the value, text the default as help shows it.
+func Quantity[T any](into *T, parse func(string) (T, error), kind, text string) pflag.Value {
+	return &quantity[T]{into, parse, kind, text}
+}
+
+// Duration adds a flag that reads a time with its unit; usage says what it means
+// where it is left out.
+func Duration(fs *pflag.FlagSet, into *unit.Seconds, name, usage string) {
+	fs.Var(Quantity(into, unit.ParseSeconds, "time", ""), name, usage)
+}
+
+// Count adds a flag that reads a whole number such as 15360 or 14.8T.
+func Count(fs *pflag.FlagSet, into *int64, name, usage string) {
+	fs.Var(Quantity(into, unit.ParseCount, "N", ""), name, usage)
+}
+
+// MissingError is a question without one of its parts.
+type MissingError struct{ Flag string }
+
+func (e *MissingError) Error() string { return "--" + e.Flag + " is missing: give it" }
+
+// Required complains about the first of the named flags that was not given, as a
+// *MissingError.
+func Required(fs *pflag.FlagSet, names ...string) error {
+	for _, n := range names {
+		if !fs.Changed(n) {
+			return &MissingError{n}
+		}
+	}
+	return nil
+}
+
+// NotEmpty complains about the first of the named flags that was given without a
+// text; a set need not have them all.
+func NotEmpty(fs *pflag.FlagSet, names ...string) error {
+	for _, n := range names {
+		if f := fs.Lookup(n); f != nil && f.Changed && strings.TrimSpace(f.Value.String()) == "" {
+			return fmt.Errorf("--%s is empty: give it a value or leave it out", n)
+		}
+	}
+	return nil
+}
+
+// NotZero complains about the first of the named quantities that was given as 0
+// where 0 means nothing. Whoever leaves a flag out gets its default.
+func NotZero(fs *pflag.FlagSet, names ...string) error {
+	for _, n := range names {
+		f := fs.Lookup(n)
+		if z, ok := f.Value.(interface{ zero() bool }); ok && f.Changed && z.zero() {
+			return fmt.Errorf("--%s %s: give more than 0, or leave it out", n, f.Value)
+		}
+	}
+	return nil
+}
+
+// UnknownWord is the error about a word that is none of names: the nearest ones,
+// or the mend where nothing is near.
+func UnknownWord(kind, word string, names []string, mend string) error {
+	near := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra measures distances between command names only
+	for _, n := range names {
+		near.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
+	}
+	if s := near.SuggestionsFor(word); len(s) > 0 {
+		mend = fmt.Sprintf("did you mean %s?", strings.Join(s, " or "))
+	}
+	return fmt.Errorf("unknown %s %q: %s", kind, word, mend)
+}

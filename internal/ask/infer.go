@@ -1,0 +1,153 @@
+package ask
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Infer is a question about serving: the service, the machines and the terms as
+// they were typed.
+type Infer struct {
+	Flags *pflag.FlagSet
+
+	model, plan, engine    string
+	clusters               []string
+	isl, osl, chunk, slots int64
+	concurrency            []int
+	weights, experts, kv   []unit.Format
+	spec                   []*infer.Speculation
+	rtt                    []unit.Seconds
+	price                  []float64
+	overlap                []bool
+	limit, skew            float64
+	slo                    deploy.SLO
+	measured               []infer.Measured
+}
+
+// Engines are the serving engines whose overheads are known.
+var Engines = []string{"vllm", "sglang", "trtllm"}
+
+// defaultConcurrency is what a question without --concurrency looks at.
+const defaultConcurrency = "1..1024"
+
+// NewInfer is a question with nothing given.
+func NewInfer() *Infer {
+	f := &Infer{Flags: pflag.NewFlagSet("infer", pflag.ContinueOnError)}
+	fs := f.Flags
+	fs.StringVar(&f.model, "model", "", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
+	fs.Var(Quantity(&f.clusters, parseNames, "LIST", ""), "cluster", "GPU and count such as h200x8, a catalogue name or a YAML file; several, separated by commas, are compared")
+	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
+	Count(fs, &f.isl, "isl", "input tokens per request")
+	Count(fs, &f.osl, "osl", "output tokens per request")
+	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default "+defaultConcurrency+")")
+	fs.Var(Quantity(&f.weights, List(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
+	fs.Var(Quantity(&f.experts, List(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
+	fs.Var(Quantity(&f.kv, List(Format), "LIST", ""), "kv", "formats of the KV cache to compare (default bf16)")
+	fs.Var(Quantity(&f.spec, List(infer.ParseSpeculation), "LIST", ""), "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
+	fs.Var(Quantity(&f.rtt, List(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
+	fs.Var(Quantity(&f.overlap, List(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
+	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0, even)")
+	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
+	fs.StringVar(&f.engine, "engine", "", "`ENGINE` whose overheads are taken: "+strings.Join(Engines, ", "))
+	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
+	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
+	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
+	Count(fs, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows)")
+	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "share of device memory that the engine may take")
+	return f
+}
+
+// parseNames splits a list of names, none of which may be empty.
+func parseNames(text string) ([]string, error) {
+	return List(func(s string) (string, error) {
+		if s == "" {
+			return "", fmt.Errorf("%q has an empty entry: remove a comma", text)
+		}
+		return s, nil
+	})(text)
+}
+
+// Request resolves the question.
+func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
+	if err := Required(f.Flags, "model", "cluster", "isl", "osl"); err != nil {
+		return nil, err
+	}
+	r := &api.InferRequest{ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
+		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
+	if r.Concurrency == nil {
+		r.Concurrency, _ = Concurrencies(defaultConcurrency)
+	}
+	var err error
+	if r.Clusters, err = f.machines(find); err != nil {
+		return nil, err
+	}
+	if r.Model, err = find.Model(f.model); err != nil {
+		return nil, err
+	}
+	if r.Plan, err = plan.ParseServing(f.plan); err != nil {
+		return nil, err
+	}
+	if r.Engine, err = findEngine(f.engine); err != nil {
+		return nil, err
+	}
+	r.DraftModels, err = f.draftModels(find)
+	return r, err
+}
+
+// machines resolves the clusters and prices them.
+func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
+	if n := len(f.price); n > 1 && n != len(f.clusters) {
+		return nil, fmt.Errorf("--price lists %d prices for %d clusters: give one for all or one for each", n, len(f.clusters))
+	}
+	var list []*hw.Cluster
+	for i, name := range f.clusters {
+		c, err := find.Cluster(name)
+		if err != nil {
+			return nil, err
+		}
+		if n := len(f.price); n > 0 {
+			c.PricePerGPUHour = f.price[i%n]
+		}
+		list = append(list, c)
+	}
+	return list, nil
+}
+
+// findEngine checks an engine's name; none is fine.
+func findEngine(name string) (string, error) {
+	if name == "" {
+		return "", nil
+	}
+	for _, e := range Engines {
+		if strings.EqualFold(e, name) {
+			return e, nil
+		}
+	}
+	return "", UnknownWord("engine", name, Engines, "use one of "+strings.Join(Engines, ", "))
+}
+
+// draftModels resolves the models that --spec draft: names.
+func (f *Infer) draftModels(find Finder) (map[string]*model.Model, error) {
+	found := map[string]*model.Model{}
+	for _, s := range f.spec {
+		if s.Drafter != infer.DraftModel || found[s.Model] != nil {
+			continue
+		}
+		m, err := find.Model(s.Model)
+		if err != nil {
+			return nil, err
+		}
+		found[s.Model] = m
+	}
+	return found, nil
+}

@@ -1,0 +1,136 @@
+package ask
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Train is a question about training: the job, the machine and the terms as they
+// were typed.
+type Train struct {
+	Flags *pflag.FlagSet
+	// Notes are what the asker should know of the request that was made.
+	Notes []string
+
+	model, cluster, plan, precision          string
+	batch, seq, mtp, top                     int64
+	limit                                    float64
+	exhaustive                               bool
+	tokens                                   int64
+	price                                    float64
+	step, mtbf, checkpoint, interval, resume unit.Seconds
+}
+
+// NewTrain is a question with nothing given.
+func NewTrain() *Train {
+	f := &Train{Flags: pflag.NewFlagSet("train", pflag.ContinueOnError), precision: "bf16", top: 5}
+	fs := f.Flags
+	fs.StringVar(&f.model, "model", "", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
+	fs.StringVar(&f.cluster, "cluster", "", "`CLUSTER`: GPU and count such as h800x2048, a catalogue name or a YAML file")
+	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as fsdp or pp=16,ep=64,zero=1; all others are searched")
+	Count(fs, &f.batch, "global-batch", "sequences per optimizer step over all GPUs")
+	Count(fs, &f.seq, "seq", "tokens per sequence")
+	fs.StringVar(&f.precision, "precision", f.precision, "`POLICY`: bf16, fp16, fp8 (DeepSeek-V3's), fp8-tensor, mxfp8 or nvfp4, with settings such as fp8,moment=fp32")
+	Count(fs, &f.mtp, "mtp", "multi-token-prediction modules trained along (default 0)")
+	Count(fs, &f.top, "top", "plans to list (default 5)")
+	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.94"), "memory-limit", "usable share of device memory")
+	fs.BoolVar(&f.exhaustive, "exhaustive", false, "lay out every plan that fits instead of skipping those a bound proves slower")
+	Count(fs, &f.tokens, "tokens", "tokens of the whole run, such as 14.8T, for days and cost")
+	fs.Var(Quantity(&f.price, unit.ParseMoney, "USD", ""), "price", "price of a GPU-hour (default: the cluster file's)")
+	Duration(fs, &f.step, "step-time", "measured step time, in place of the estimate, for days and cost")
+	Duration(fs, &f.mtbf, "mtbf", "mean time between failures of one GPU, such as 50000h: days then include failures")
+	Duration(fs, &f.checkpoint, "checkpoint-time", "pause per checkpoint (default 1min with --mtbf)")
+	Duration(fs, &f.interval, "checkpoint-interval", "time between checkpoints (default: the best one)")
+	Duration(fs, &f.resume, "restart", "time from a failure to training again (default 10min with --mtbf)")
+	return f
+}
+
+// Request resolves the question.
+func (f *Train) Request(find Finder) (*api.TrainRequest, error) {
+	if err := Required(f.Flags, "model", "cluster", "global-batch", "seq"); err != nil {
+		return nil, err
+	}
+	if err := NotEmpty(f.Flags, "plan", "configs", "trace"); err != nil {
+		return nil, err
+	}
+	if err := NotZero(f.Flags, "memory-limit", "tokens", "step-time", "mtbf", "checkpoint-interval"); err != nil {
+		return nil, err
+	}
+	r := &api.TrainRequest{GlobalBatch: int(f.batch), Seq: int(f.seq), MTP: int(f.mtp), Top: int(f.top),
+		MemoryLimit: f.limit, Exhaustive: f.exhaustive}
+	var err error
+	if r.Cluster, err = find.Cluster(f.cluster); err != nil {
+		return nil, err
+	}
+	if r.Model, err = find.Model(f.model); err != nil {
+		return nil, err
+	}
+	if r.Precision, err = plan.ParsePrecision(f.precision); err != nil {
+		return nil, err
+	}
+	if r.Fixed, err = plan.Parse(f.plan); err != nil {
+		return nil, err
+	}
+	if err := r.Fixed.Moot(r.Model); err != nil {
+		return nil, err
+	}
+	if f.top < 1 || f.top > 1000 {
+		return nil, fmt.Errorf("--top %d: give 1 to 1000", f.top)
+	}
+	r.Terms, err = f.terms(r.Cluster)
+	return r, err
+}
+
+// terms fills what a whole run costs from flags and cluster.
+func (f *Train) terms(c *hw.Cluster) (train.Terms, error) {
+	t := train.Terms{Tokens: float64(f.tokens), Price: f.price, PowerPerGPU: c.PowerPerGPU, StepOverride: f.step,
+		GPUMTBF: f.mtbf, Checkpoint: f.checkpoint, Interval: f.interval, Restart: f.resume}
+	if !f.Flags.Changed("price") { // 0 is a price: free
+		t.Price = c.PricePerGPUHour
+	}
+	if t.PowerPerGPU == 0 {
+		t.PowerPerGPU = c.Device.Peak.TDP.Value
+	}
+	if t.GPUMTBF == 0 {
+		t.GPUMTBF = c.GPUMTBF
+	}
+	return t, f.failures(&t)
+}
+
+// failures settles what failures cost: their pauses have defaults once a time
+// between failures is known, and without a length of the run they cost nothing.
+func (f *Train) failures(t *train.Terms) error {
+	given := f.Flags.Changed
+	for _, name := range []string{"checkpoint-time", "checkpoint-interval", "restart"} {
+		switch {
+		case !given(name):
+		case t.GPUMTBF == 0:
+			return fmt.Errorf("--%s needs --mtbf, the time between failures of one GPU", name)
+		case t.Tokens == 0:
+			return fmt.Errorf("--%s needs --tokens, the length of the run: add for example --tokens 1T", name)
+		}
+	}
+	switch {
+	case t.GPUMTBF == 0:
+	case t.Tokens == 0 && given("mtbf"):
+		return fmt.Errorf("--mtbf needs --tokens, the length of the run: add for example --tokens 1T")
+	case t.Tokens == 0:
+		t.GPUMTBF = 0
+		f.Notes = append(f.Notes, "the cluster's failures are left out: they cost time of a whole run, give --tokens")
+	default:
+		if !given("checkpoint-time") {
+			t.Checkpoint = 60
+		}
+		if !given("restart") {
+			t.Restart = 600
+		}
+	}
+	return nil
+}
