@@ -26,6 +26,8 @@ var layers = []layer{
 	{"input", "", "opening a user's file safely is the same whatever it holds"},
 	{"des", "", "time and order of events, whatever they mean"},
 	{"workload", "unit input", "what is asked and what became of it, whoever serves: simulator and client share it"},
+	{"openai", "", "one request and its stamps; what they mean is decided from records"},
+	{"bench", "unit workload openai", "load on a service and metrics of its records; predicts nothing and formats nothing"},
 	{"sched", "unit", "a schedule is passes and times, whatever the model"},
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
 	{"hw", "unit", "machines, whatever runs on them"},
@@ -48,8 +50,8 @@ var layers = []layer{
 	{"api", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise", "one answer for every face; formats nothing"},
 	{"ask", "unit workload sched model hw plan train infer serve deploy api", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise api validate", "decides how an answer looks, never what it is"},
-	{"cli", "ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve deploy search advise api validate report", "arguments in, exit code out"},
+	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
+	{"cli", "ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve deploy search advise api validate report openai bench", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

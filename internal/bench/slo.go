@@ -1,0 +1,97 @@
+package bench
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// SLO is what each request is promised, in seconds; 0 = nothing. At names the
+// statistic that must keep it for a stage to meet the SLO.
+type SLO struct {
+	TTFT float64 `json:"ttft_seconds"`
+	TPOT float64 `json:"tpot_seconds"`
+	ITL  float64 `json:"itl_seconds"` // of the longest gap between chunks
+	E2E  float64 `json:"e2e_seconds"`
+	At   string  `json:"at"`
+}
+
+// objective is one promise.
+type objective struct {
+	name  string
+	limit float64 // seconds
+	of    func(*Record, Basis) (time.Duration, bool)
+	stage func(*Summary) Dist // milliseconds
+}
+
+// objectives are the promises that were made.
+func (s *SLO) objectives() (list []objective) {
+	for _, o := range []objective{
+		{"ttft", s.TTFT, (*Record).TTFT, func(m *Summary) Dist { return m.TTFT }},
+		{"tpot", s.TPOT, func(r *Record, _ Basis) (time.Duration, bool) { return r.TPOT() }, func(m *Summary) Dist { return m.TPOT }},
+		{"itl", s.ITL, func(r *Record, _ Basis) (time.Duration, bool) { return r.MaxGap() }, func(m *Summary) Dist { return m.MaxGap }},
+		{"e2e", s.E2E, (*Record).E2E, func(m *Summary) Dist { return m.E2E }},
+	} {
+		if o.limit > 0 {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+// met tells whether one request keeps every promise. A request that did not
+// succeed keeps none; an objective that has no value in it, such as the TPOT of a
+// single token, is not broken by it.
+func (s *SLO) met(r *Record, b Basis) bool {
+	if r.Outcome != OK {
+		return false
+	}
+	for _, o := range s.objectives() {
+		if d, ok := o.of(r, b); ok && d.Seconds() > o.limit {
+			return false
+		}
+	}
+	return true
+}
+
+// Misses names the first objective that a stage misses at the statistic, in words;
+// "" where it meets all. An objective that was not measured is missed: nothing
+// proves that it was kept.
+func (s *SLO) Misses(m *Summary) string {
+	for _, o := range s.objectives() {
+		v, ok := o.stage(m).At(s.At)
+		switch {
+		case !ok:
+			return fmt.Sprintf("%s was not measured", o.name)
+		case v > o.limit*1e3:
+			return fmt.Sprintf("%s %s is %.4g ms, over %.4g ms", s.At, o.name, v, o.limit*1e3)
+		}
+	}
+	return ""
+}
+
+// ParseSLO reads ttft=2s,tpot=50ms,itl=200ms,e2e=30s, any of them.
+func ParseSLO(text string) (SLO, error) {
+	s := SLO{At: "mean"}
+	for _, item := range strings.Split(text, ",") {
+		key, value, ok := strings.Cut(strings.TrimSpace(item), "=")
+		into := map[string]*float64{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2e": &s.E2E}[strings.ToLower(strings.TrimSpace(key))]
+		switch {
+		case !ok || into == nil:
+			return SLO{}, fmt.Errorf("%q is no objective: give ttft=2s,tpot=50ms,itl=200ms,e2e=30s or some of them", item)
+		case *into > 0:
+			return SLO{}, fmt.Errorf("%s is given twice in %q: keep one", key, text)
+		}
+		t, err := unit.ParseSeconds(strings.TrimSpace(value))
+		if err != nil {
+			return SLO{}, fmt.Errorf("%s: %w", key, err)
+		}
+		if t <= 0 {
+			return SLO{}, fmt.Errorf("%s=%s can never be met: give a time above 0", key, value)
+		}
+		*into = float64(t)
+	}
+	return s, nil
+}
