@@ -51,7 +51,8 @@ var layers = []layer{
 	{"ask", "unit workload sched model hw plan train infer serve deploy api", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
-	{"cli", "ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve deploy search advise api validate report openai bench", "arguments in, exit code out"},
+	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
+	{"cli", "web ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve deploy search advise api validate report openai bench", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

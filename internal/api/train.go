@@ -31,7 +31,12 @@ type TrainRequest struct {
 	Terms            train.Terms
 	Top              int
 	Exhaustive       bool
-	Progress         func(done, all int)
+	// Alone answers for the plan that Fixed leaves open without comparing it with
+	// others: quick enough to follow a slider.
+	Alone bool
+	// Against is what the plan is compared with; nil: the best of the whole space.
+	Against  *plan.Fixed
+	Progress func(done, all int)
 }
 
 // TrainAnswer is everything there is to say.
@@ -172,13 +177,17 @@ func (a *TrainAnswer) offload(ctx context.Context, q *advise.Question, out *sear
 	return moved, nil
 }
 
-// widen searches the whole space where the user narrowed it, for comparison.
+// widen searches the whole space where the user narrowed it, or what the request
+// names, for comparison.
 func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
-	fixed := a.Request.Fixed
-	if !fixed.Any() || ctx.Err() != nil {
+	fixed, against := a.Request.Fixed, a.Request.Against
+	if ctx.Err() != nil || against == nil && (a.Request.Alone || !fixed.Any()) {
 		return nil
 	}
-	whole, err := q.Best(ctx, fixed.Free())
+	if against == nil {
+		against = fixed.Free()
+	}
+	whole, err := q.Best(ctx, against)
 	if err != nil || len(whole.Plans) == 0 {
 		return err
 	}
@@ -204,8 +213,10 @@ func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question) error {
 	if !reference.Fits {
 		reference = nil
 	}
-	if a.Alternatives, err = q.Alternatives(ctx, reference, a.Request.Fixed); err != nil {
-		return err
+	if !a.Request.Alone {
+		if a.Alternatives, err = q.Alternatives(ctx, reference, a.Request.Fixed); err != nil {
+			return err
+		}
 	}
 	if a.Precisions, err = a.asked.Compare(&a.Best.Plan); err != nil {
 		return err

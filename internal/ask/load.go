@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"cmp"
 	"fmt"
 	"time"
 
@@ -18,16 +19,17 @@ const (
 // load is the workload that the flags describe.
 func (f *Simulate) load(find Finder) (*workload.Workload, error) {
 	given := f.Flags.Changed
+	most := cmp.Or(f.Most, workload.MaxRequests)
 	duration, err := serve.Nanoseconds(f.duration)
 	switch {
 	case err != nil:
 		return nil, fmt.Errorf("--duration: %w", err)
 	case given("duration") && duration == 0:
 		return nil, fmt.Errorf("--duration 0: give a time above 0, such as 10min")
-	case given("requests") && (f.requests < 1 || f.requests > workload.MaxRequests):
-		return nil, fmt.Errorf("--requests %d: give 1 to %d", f.requests, workload.MaxRequests)
-	case given("concurrency") && (f.concurrency < 1 || f.concurrency > workload.MaxRequests):
-		return nil, fmt.Errorf("--concurrency %d: give 1 to %d users", f.concurrency, workload.MaxRequests)
+	case given("requests") && (f.requests < 1 || f.requests > int64(most)):
+		return nil, fmt.Errorf("--requests %d: give 1 to %d", f.requests, most)
+	case given("concurrency") && (f.concurrency < 1 || f.concurrency > int64(most)):
+		return nil, fmt.Errorf("--concurrency %d: give 1 to %d users", f.concurrency, most)
 	case given("rate") && (given("trace") || given("concurrency")) || !given("rate") && !given("trace") && !given("concurrency"):
 		return nil, fmt.Errorf("simulate needs one load: --trace FILE, --rate R or --concurrency N")
 	case given("arrival") && !given("rate"):
@@ -52,9 +54,9 @@ func (f *Simulate) load(find Finder) (*workload.Workload, error) {
 	if !given("requests") {
 		switch {
 		case given("concurrency"):
-			s.Requests = min(max(perUser*s.Concurrency, leastClosed), workload.MaxRequests)
+			s.Requests = min(max(perUser*s.Concurrency, leastClosed), most)
 		case given("duration"):
-			s.Requests = workload.MaxRequests
+			s.Requests = most
 		default:
 			s.Requests = openRequests
 		}

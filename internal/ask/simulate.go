@@ -24,6 +24,7 @@ import (
 // were typed.
 type Simulate struct {
 	Flags *pflag.FlagSet
+	Most  int // requests that it may send, 0 = workload.MaxRequests
 
 	model, cluster, plan, engine string
 	weights, experts, kv         unit.Format

@@ -22,7 +22,8 @@ type Train struct {
 	model, cluster, plan, precision          string
 	batch, seq, mtp, top                     int64
 	limit                                    float64
-	exhaustive                               bool
+	exhaustive, alone                        bool
+	against                                  string
 	tokens                                   int64
 	price                                    float64
 	step, mtbf, checkpoint, interval, resume unit.Seconds
@@ -42,6 +43,8 @@ func NewTrain() *Train {
 	Count(fs, &f.top, "top", "plans to list (default 5)")
 	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.94"), "memory-limit", "usable share of device memory")
 	fs.BoolVar(&f.exhaustive, "exhaustive", false, "lay out every plan that fits instead of skipping those a bound proves slower")
+	fs.BoolVar(&f.alone, "alone", false, "answer for the plan of --plan without comparing it with others")
+	fs.StringVar(&f.against, "against", "", "`KEYS` of the plan to compare with, in place of the best of all")
 	Count(fs, &f.tokens, "tokens", "tokens of the whole run, such as 14.8T, for days and cost")
 	fs.Var(Quantity(&f.price, unit.ParseMoney, "USD", ""), "price", "price of a GPU-hour (default: the cluster file's)")
 	Duration(fs, &f.step, "step-time", "measured step time, in place of the estimate, for days and cost")
@@ -57,14 +60,14 @@ func (f *Train) Request(find Finder) (*api.TrainRequest, error) {
 	if err := Required(f.Flags, "model", "cluster", "global-batch", "seq"); err != nil {
 		return nil, err
 	}
-	if err := NotEmpty(f.Flags, "plan", "configs", "trace"); err != nil {
+	if err := NotEmpty(f.Flags, "plan", "against"); err != nil {
 		return nil, err
 	}
 	if err := NotZero(f.Flags, "memory-limit", "tokens", "step-time", "mtbf", "checkpoint-interval"); err != nil {
 		return nil, err
 	}
 	r := &api.TrainRequest{GlobalBatch: int(f.batch), Seq: int(f.seq), MTP: int(f.mtp), Top: int(f.top),
-		MemoryLimit: f.limit, Exhaustive: f.exhaustive}
+		MemoryLimit: f.limit, Exhaustive: f.exhaustive, Alone: f.alone}
 	var err error
 	if r.Cluster, err = find.Cluster(f.cluster); err != nil {
 		return nil, err
@@ -80,6 +83,11 @@ func (f *Train) Request(find Finder) (*api.TrainRequest, error) {
 	}
 	if err := r.Fixed.Moot(r.Model); err != nil {
 		return nil, err
+	}
+	if f.Flags.Changed("against") {
+		if r.Against, err = plan.Parse(f.against); err != nil {
+			return nil, fmt.Errorf("--against: %w", err)
+		}
 	}
 	if f.top < 1 || f.top > 1000 {
 		return nil, fmt.Errorf("--top %d: give 1 to 1000", f.top)

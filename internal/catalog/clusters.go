@@ -26,6 +26,11 @@ func Cluster(spec string) (*hw.Cluster, error) {
 	case ".yaml", ".yml":
 		return clusterFile(spec)
 	}
+	return NamedCluster(spec)
+}
+
+// NamedCluster is Cluster without files: the disk is not looked at.
+func NamedCluster(spec string) (*hw.Cluster, error) {
 	if c := embeddedCluster(spec); c != nil {
 		return c, nil
 	}
@@ -124,5 +129,5 @@ func clusterFile(name string) (*hw.Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster file %s cannot be read: give a regular file", quote(name))
 	}
-	return readCluster(name, data)
+	return ReadCluster(name, data)
 }

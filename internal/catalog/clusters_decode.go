@@ -11,9 +11,10 @@ import (
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-// readCluster decodes a cluster description in YAML. file names it in errors
-// and, where it states no name, in reports.
-func readCluster(file string, data []byte) (*hw.Cluster, error) {
+// ReadCluster decodes a cluster description in YAML, of which JSON is a part. file
+// names it in errors and, where it states no name, in reports. Errors are one line
+// that names the key and the mend.
+func ReadCluster(file string, data []byte) (*hw.Cluster, error) {
 	f, err := parseFields(file, data)
 	if err != nil {
 		return nil, err

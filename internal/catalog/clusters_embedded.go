@@ -25,7 +25,7 @@ var loadClusters = sync.OnceValue(func() []*hw.Cluster {
 		if err != nil {
 			panic("catalog: " + err.Error())
 		}
-		c, err := readCluster(e.Name(), data)
+		c, err := ReadCluster(e.Name(), data)
 		if err != nil {
 			panic("catalog: " + err.Error())
 		}

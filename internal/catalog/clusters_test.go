@@ -106,7 +106,7 @@ func TestOwnCluster(t *testing.T) {
 
 // A link that differs from the usual one keeps the share that was measured.
 func TestOtherLinks(t *testing.T) {
-	c, err := readCluster("x.yaml", []byte("device: h800\ngpus: 16\nnode: {nic_gb_per_s_per_gpu: 25, scale_up_gb_per_s: 400}\n"))
+	c, err := ReadCluster("x.yaml", []byte("device: h800\ngpus: 16\nnode: {nic_gb_per_s_per_gpu: 25, scale_up_gb_per_s: 400}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -169,7 +169,7 @@ func TestBadClusterFile(t *testing.T) {
 		ok + "---\ngpus: 9\n":                                     "x.yaml:",
 		strings.Repeat("#", maxFileBytes+1):                       "bytes: a machine file",
 	} {
-		_, err := readCluster("x.yaml", []byte(text))
+		_, err := ReadCluster("x.yaml", []byte(text))
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%.60q: error %v, want one line with %q", text, err, says)
 		}
@@ -270,7 +270,7 @@ func FuzzClusterYAML(f *testing.F) {
 		f.Add(data)
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {
-		c, err := readCluster("fuzz.yaml", data)
+		c, err := ReadCluster("fuzz.yaml", data)
 		if err != nil {
 			oneLiner(t, err)
 			return

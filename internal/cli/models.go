@@ -6,7 +6,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"reflect"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -61,7 +60,7 @@ that is given, otherwise in the catalogue.`,
 		if err != nil {
 			return err
 		}
-		entry := catalogueEntry(m)
+		entry := catalog.Entry(m)
 		if *asJSON {
 			return report.JSON(env.Stdout, report.NewModelDoc(m, entry, seq))
 		}
@@ -138,27 +137,6 @@ func isPath(name string) bool {
 	}
 	_, err := os.Stat(name)
 	return err == nil && strings.ContainsAny(name, `/\`)
-}
-
-// catalogueEntry is the catalogue's entry of a model, nil where it has none: the
-// name alone does not do, since a user's file may bear it with other shapes.
-func catalogueEntry(m *model.Model) *catalog.ModelEntry {
-	for _, e := range catalog.Models() {
-		if e.Model.Name == m.Name && sameShapes(e.Model, m) {
-			return &e
-		}
-	}
-	return nil
-}
-
-// sameShapes tells whether two models are the same but for where they come from
-// and how their weights are stored.
-func sameShapes(a, b *model.Model) bool {
-	x, y := *a, *b
-	for _, m := range []*model.Model{&x, &y} {
-		m.HFID, m.Architecture, m.Source, m.Unsupported, m.Checkpoint = "", "", "", nil, model.Checkpoint{}
-	}
-	return reflect.DeepEqual(x, y)
 }
 
 // completeModel offers catalogue names; files complete too.

@@ -19,6 +19,7 @@ var commands = []func(*Env) *cobra.Command{
 	newValidateCommand,
 	newLaunchCommand,
 	newScheduleCommand,
+	newWebCommand,
 	newModelsCommand,
 	newGPUsCommand,
 	newClustersCommand,

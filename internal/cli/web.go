@@ -1,0 +1,147 @@
+package cli
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/web"
+)
+
+// defaultListen is where the page is served unless told otherwise.
+const defaultListen = "127.0.0.1:8787"
+
+// tokenVariable names the environment variable that may hold the token.
+const tokenVariable = "RIDGELINE_WEB_TOKEN"
+
+// webFlags is the server as the user typed it.
+type webFlags struct {
+	listen, tokenFile string
+	hosts             []string
+}
+
+func newWebCommand(env *Env) *cobra.Command {
+	f := &webFlags{}
+	cmd := &cobra.Command{
+		Use:     "web",
+		GroupID: groupPlan,
+		Short:   "Serve the web page and the JSON API",
+		Long: `Serve the page on which plans are explored, compared and shared, and the JSON API that it
+uses; /docs describes the API, /openapi.json is its OpenAPI 3.1 document.
+
+The server listens on the loopback address. On any other address the API asks for a token:
+that of --token-file, of ` + tokenVariable + `, or one that is made up and printed once. Requests whose Host
+is neither the address nor named by --host are refused. An interrupt stops it.`,
+		Example: `  ridgeline web
+  ridgeline web --listen 127.0.0.1:9000
+  ridgeline web --listen 0.0.0.0:8787 --host planner.example.org --token-file token.txt`,
+		Args: positional(0, 0, ""),
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, env) },
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.listen, "listen", defaultListen, "`ADDRESS`:PORT to serve on; port 0 takes a free one")
+	fs.StringVar(&f.tokenFile, "token-file", "", "read the API's token from the first line of `FILE`")
+	fs.StringArrayVar(&f.hosts, "host", nil, "also answer to the `NAME` in requests, as behind a proxy; may be repeated")
+	return cmd
+}
+
+func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
+	if err := notEmpty(cmd, "listen", "token-file"); err != nil {
+		return err
+	}
+	token, err := f.token()
+	if err != nil {
+		return err
+	}
+	l, err := f.open()
+	if err != nil {
+		return err
+	}
+	defer l.Close()
+	made := token == "" && !loopback(l.Addr())
+	if made {
+		token = rand.Text() // 128 bits
+	}
+	s := web.New(web.Options{Token: token, Hosts: f.hosts, Version: version})
+	fmt.Fprintf(env.Stderr, "ridgeline: the page is at http://%s, an interrupt stops it\n", l.Addr())
+	if made {
+		fmt.Fprintf(env.Stderr, "ridgeline: the API's token, shown this once: %s\n", token)
+	}
+	return s.Serve(cmd.Context(), l)
+}
+
+// open listens; an address that cannot be had is the user's to change.
+func (f *webFlags) open() (net.Listener, error) {
+	host, port, err := net.SplitHostPort(f.listen)
+	if err != nil {
+		return nil, usagef("--listen %s: write an address and a port such as %s", f.listen, defaultListen)
+	}
+	if _, err := netip.ParseAddr(host); err != nil && host != "localhost" && host != "" {
+		return nil, usagef("--listen %s: %q is no address: give one such as %s, and a name with --host", f.listen, host, defaultListen)
+	}
+	l, err := net.Listen("tcp", net.JoinHostPort(host, port))
+	if err != nil {
+		return nil, usagef("--listen %s: %w: choose another address or port, port 0 takes a free one", f.listen, plainNet(err))
+	}
+	return l, nil
+}
+
+// plainNet drops the frame of a network error.
+func plainNet(err error) error {
+	var op *net.OpError
+	var call *os.SyscallError
+	switch {
+	case errors.As(err, &call):
+		return call.Err
+	case errors.As(err, &op):
+		return op.Err
+	}
+	return err
+}
+
+func loopback(a net.Addr) bool {
+	at, err := netip.ParseAddrPort(a.String())
+	return err == nil && at.Addr().IsLoopback()
+}
+
+// token is the one that the user set, "" without.
+func (f *webFlags) token() (string, error) {
+	if f.tokenFile == "" {
+		return strings.TrimSpace(os.Getenv(tokenVariable)), nil
+	}
+	return secretFile("token-file", f.tokenFile)
+}
+
+// maxSecret bounds a file that holds a secret: more is another file.
+const maxSecret = 4096
+
+// secretFile is the first line of a file.
+func secretFile(flag, name string) (string, error) {
+	f, err := input.Open(name)
+	var cause *fs.PathError
+	if errors.As(err, &cause) {
+		err = cause.Err
+	}
+	if err != nil {
+		return "", usagef("--%s %s: %w: give a file whose first line is the secret", flag, name, err)
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret))
+	if err != nil {
+		return "", usagef("--%s %s: %w: give a readable file", flag, name, err)
+	}
+	line, _, _ := strings.Cut(string(b), "\n")
+	if line = strings.TrimSpace(line); line == "" {
+		return "", usagef("--%s %s: the first line is empty: write the secret there", flag, name)
+	}
+	return line, nil
+}

@@ -1,0 +1,8 @@
+package web
+
+import "errors"
+
+var (
+	errHost = errors.New("no host name")
+	errTime = errors.New("the time for an answer is over")
+)

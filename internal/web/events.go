@@ -1,0 +1,89 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+)
+
+// Done is how far a computation is.
+type Done struct {
+	Done int `json:"done"`
+	All  int `json:"all"`
+}
+
+// events writes server-sent events (HTML standard, section 9.2) on one connection.
+type events struct {
+	w      http.ResponseWriter
+	flush  *http.ResponseController
+	tick   *time.Ticker
+	at     chan Done // the latest progress that was not sent
+	mu     sync.Mutex
+	last   time.Time
+	failed error
+}
+
+const (
+	// eventPause keeps progress from costing more than the search.
+	eventPause = 100 * time.Millisecond
+	// heartbeat finds out that a client went away, and keeps proxies from closing.
+	heartbeat = time.Second
+	// eventTime is what one event may take to be sent.
+	eventTime = 10 * time.Second
+)
+
+func newEvents(h huma.Context) *events {
+	_, w := humago.Unwrap(h)
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(http.StatusOK)
+	return &events{w: w, flush: http.NewResponseController(w), tick: time.NewTicker(heartbeat), at: make(chan Done, 1)}
+}
+
+// progress notes how far the computation is; it never waits. Any goroutine may
+// call it.
+func (e *events) progress(done, all int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if now := time.Now(); now.Sub(e.last) < eventPause && done < all {
+		return
+	} else {
+		e.last = now
+	}
+	select {
+	case <-e.at: // older news
+	default:
+	}
+	e.at <- Done{done, all}
+}
+
+// send writes one event.
+func (e *events) send(name string, data any) {
+	b, err := json.Marshal(data)
+	if err != nil {
+		e.failed = err
+		return
+	}
+	e.write(fmt.Sprintf("event: %s\ndata: %s\n\n", name, b))
+}
+
+// beat writes a comment.
+func (e *events) beat() { e.write(":\n\n") }
+
+func (e *events) write(text string) {
+	if e.failed != nil {
+		return
+	}
+	if err := e.flush.SetWriteDeadline(time.Now().Add(eventTime)); err != nil && err != http.ErrNotSupported {
+		e.failed = err
+		return
+	}
+	if _, e.failed = e.w.Write([]byte(text)); e.failed == nil {
+		e.failed = e.flush.Flush()
+	}
+}

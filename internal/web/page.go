@@ -1,0 +1,115 @@
+package web
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"embed"
+	"io/fs"
+	"net/http"
+	"path"
+	"strconv"
+	"strings"
+)
+
+// dist is the built front end; see web/README.md. A build without it serves a
+// page that says how to make it.
+//
+//go:embed all:dist
+var dist embed.FS
+
+// asset is a file of the page, ready to be sent.
+type asset struct {
+	kind         string
+	plain, small []byte // small is gzip, nil where that does not pay
+	forever      bool   // its name changes with its content
+}
+
+// servePage adds the page and its assets. Only embedded names exist: no path
+// reaches the disk.
+func servePage(mux *http.ServeMux) {
+	files := assets(dist)
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files["/index.html"].send(w, r) })
+	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) { files["/docs.html"].send(w, r) })
+	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+		a := files[path.Clean(r.URL.Path)]
+		switch {
+		case a == nil:
+			refuse(w, problem(http.StatusNotFound, "nothing is here: / is the page, /docs describes the API"))
+		case r.Method != http.MethodGet && r.Method != http.MethodHead:
+			w.Header().Set("Allow", "GET, HEAD")
+			refuse(w, problem(http.StatusMethodNotAllowed, "this is a file: GET it"))
+		default:
+			a.send(w, r)
+		}
+	})
+}
+
+// assets reads the embedded files, with the pages that need no build.
+func assets(built fs.FS) map[string]*asset {
+	files := map[string]*asset{}
+	for _, tree := range []struct {
+		from fs.FS
+		root string
+	}{{pages, "pages"}, {built, "dist"}} {
+		// A tree in the binary cannot fail to be read.
+		_ = fs.WalkDir(tree.from, tree.root, func(name string, d fs.DirEntry, err error) error {
+			if err != nil || d.IsDir() || strings.HasPrefix(d.Name(), ".") {
+				return err
+			}
+			data, err := fs.ReadFile(tree.from, name)
+			if err == nil {
+				at := strings.TrimPrefix(name, tree.root)
+				files[at] = newAsset(at, data)
+			}
+			return err
+		})
+	}
+	if files["/index.html"] == nil {
+		files["/index.html"] = files["/unbuilt.html"]
+	}
+	delete(files, "/unbuilt.html")
+	return files
+}
+
+// pages are those that need no build: the API's description, and what to say
+// where the front end was not built.
+//
+//go:embed pages
+var pages embed.FS
+
+// kinds are the media types of what a front end holds; the machine's own table
+// differs from system to system.
+var kinds = map[string]string{".html": "text/html; charset=utf-8", ".css": "text/css; charset=utf-8", ".js": "text/javascript; charset=utf-8",
+	".json": "application/json", ".svg": "image/svg+xml", ".png": "image/png", ".ico": "image/x-icon", ".woff2": "font/woff2",
+	".webmanifest": "application/manifest+json", ".txt": "text/plain; charset=utf-8", ".wasm": "application/wasm"}
+
+func newAsset(name string, data []byte) *asset {
+	a := &asset{kind: cmp.Or(kinds[path.Ext(name)], "application/octet-stream"), plain: data, forever: strings.HasPrefix(name, "/assets/")}
+	var b bytes.Buffer
+	w, _ := gzip.NewWriterLevel(&b, gzip.BestCompression) // a level that exists
+	_, _ = w.Write(data)                                  // into memory: cannot fail
+	if w.Close() == nil && b.Len() < len(data)*9/10 {
+		a.small = b.Bytes()
+	}
+	return a
+}
+
+func (a *asset) send(w http.ResponseWriter, r *http.Request) {
+	h := w.Header()
+	h.Set("Content-Type", a.kind)
+	h.Set("Vary", "Accept-Encoding")
+	h.Set("Cache-Control", "no-cache")
+	if a.forever {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
+	data := a.plain
+	if a.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		data = a.small
+		h.Set("Content-Encoding", "gzip")
+	}
+	h.Set("Content-Length", strconv.Itoa(len(data)))
+	if r.Method != http.MethodHead {
+		_, _ = w.Write(data) // the client went away: nobody is left to tell
+	}
+}

@@ -1,0 +1,102 @@
+package web
+
+import (
+	"errors"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ridgeline/ridgeline/internal/ask"
+)
+
+// Problem is an error as RFC 9457 words it: detail is one line that names the
+// input and the mend, field the part of the request that it speaks of.
+type Problem struct {
+	Title  string `json:"title" doc:"the status in words"`
+	Status int    `json:"status" doc:"HTTP status code"`
+	Detail string `json:"detail" doc:"one line: what is wrong, and after a colon the mend"`
+	Field  string `json:"field,omitempty" doc:"the field of the request that is wrong"`
+	Mend   string `json:"mend,omitempty" doc:"what to do, the end of detail"`
+}
+
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus is the HTTP status.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is that of RFC 9457.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// problem makes an error answer. Detail may speak of flags: fields bear their
+// names with underscores.
+func problem(status int, detail string) *Problem {
+	p := &Problem{Title: http.StatusText(status), Status: status, Detail: fieldNames(strings.Join(strings.Fields(detail), " "))}
+	if m := anyFlag.FindStringSubmatch(detail); m != nil {
+		p.Field = underscored(m[1])
+	}
+	if i := strings.LastIndex(p.Detail, ": "); i >= 0 && status < http.StatusInternalServerError {
+		p.Mend = p.Detail[i+2:]
+	}
+	return p
+}
+
+// anyFlag is a flag in a message; a name may hold digits and dashes.
+var anyFlag = regexp.MustCompile(`--([a-z][a-z0-9-]*)`)
+
+// fieldNames writes flags as the fields of the same name.
+func fieldNames(text string) string {
+	return anyFlag.ReplaceAllStringFunc(text, func(flag string) string { return underscored(flag[2:]) })
+}
+
+func underscored(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
+
+// fieldError is an error about a field that the message itself does not name.
+type fieldError struct {
+	field string
+	err   error
+}
+
+func (e *fieldError) Error() string { return e.err.Error() }
+func (e *fieldError) Unwrap() error { return e.err }
+
+// badInput is the answer to a question that cannot be answered as it was put.
+func badInput(err error) *Problem {
+	var missing *ask.MissingError
+	if errors.As(err, &missing) {
+		p := problem(http.StatusUnprocessableEntity, err.Error())
+		p.Mend = "give " + p.Field
+		return p
+	}
+	var about *fieldError
+	p := problem(http.StatusUnprocessableEntity, err.Error())
+	if errors.As(err, &about) {
+		p.Field = about.field
+	}
+	return p
+}
+
+// humaError words what huma itself refuses: sizes, content types, parameters.
+func humaError(status int, message string, errs ...error) huma.StatusError {
+	for _, err := range errs {
+		var own *Problem
+		if errors.As(err, &own) {
+			return own
+		}
+		var d huma.ErrorDetailer
+		if errors.As(err, &d) {
+			e := d.ErrorDetail()
+			p := problem(status, strings.TrimPrefix(e.Location, "body.")+": "+e.Message)
+			p.Field = lastPart(e.Location)
+			return p
+		}
+		if err != nil {
+			message += ": " + err.Error()
+		}
+	}
+	return problem(status, message)
+}
+
+// lastPart of a path such as query.seq.
+func lastPart(location string) string { return location[strings.LastIndexByte(location, '.')+1:] }

@@ -1,0 +1,100 @@
+package web
+
+import (
+	"context"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/sched"
+)
+
+// The groups of the description.
+const (
+	tagCatalogue = "Catalogues"
+	tagTraining  = "Training"
+	tagServing   = "Serving"
+	tagMeasured  = "Measured"
+)
+
+func (s *Server) routes() {
+	s.catalogueRoutes()
+	s.trainRoutes()
+	s.servingRoutes()
+}
+
+func operation(id, path, tag, summary string) huma.Operation {
+	return huma.Operation{OperationID: id, Path: path, Tags: []string{tag}, Summary: summary, Method: http.MethodGet,
+		Errors: []int{http.StatusUnauthorized, http.StatusNotFound}}
+}
+
+// simulated is the most requests that one simulation through the API sends.
+const simulated = 20_000
+
+func (s *Server) servingRoutes() {
+	add(s, computed[inferFields]{
+		op:       operation("infer", "/api/v1/infer", tagServing, "Deployments that serve a model: points, Pareto front, cost"),
+		document: report.InferDoc{},
+		answer: func(ctx context.Context, f *inferFields, p progress) (any, error) {
+			r, err := f.request()
+			if err != nil {
+				return nil, err
+			}
+			r.Progress = p
+			a, err := api.Infer(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewInferDoc(a), nil
+		},
+	})
+	add(s, computed[inferFields]{
+		op:       operation("explain-infer", "/api/v1/infer/explain", tagServing, "A prefill and a decode step, operation by operation"),
+		document: report.ServingOperationsDoc{},
+		answer: func(ctx context.Context, f *inferFields, p progress) (any, error) {
+			r, err := f.request()
+			if err != nil {
+				return nil, err
+			}
+			r.Progress = p
+			a, steps, err := api.ExplainInfer(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewServingOperationsDoc(a, steps), nil
+		},
+	})
+	add(s, computed[simulateFields]{
+		op:       operation("simulate", "/api/v1/simulate", tagServing, "A deployment under a load, request by request"),
+		document: report.SimulateDoc{},
+		answer: func(ctx context.Context, f *simulateFields, p progress) (any, error) {
+			r, err := f.request(simulated)
+			if err != nil {
+				return nil, err
+			}
+			r.Progress = p
+			a, err := api.Simulate(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewSimulateDoc(a), nil
+		},
+	})
+	add(s, computed[scheduleFields]{
+		op:       operation("schedule", "/api/v1/schedule", tagTraining, "A pipeline schedule laid out"),
+		document: report.ScheduleDoc{},
+		answer: func(_ context.Context, f *scheduleFields, _ progress) (any, error) {
+			spec, err := f.request()
+			if err != nil {
+				return nil, err
+			}
+			l, err := sched.Lay(spec)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewScheduleDoc(l), nil
+		},
+	})
+}

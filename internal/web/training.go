@@ -1,0 +1,46 @@
+package web
+
+import (
+	"context"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/report"
+)
+
+func (s *Server) trainRoutes() {
+	add(s, computed[trainFields]{
+		op:       operation("train", "/api/v1/train", tagTraining, "Plans that train a model: ranked, explained, with what would change the verdict"),
+		document: report.TrainDoc{},
+		answer: training(func(ctx context.Context, r *api.TrainRequest, notes []string) (any, error) {
+			a, err := api.Train(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			a.Warnings = append(a.Warnings, notes...)
+			return report.NewTrainDoc(a), nil
+		}),
+	})
+	add(s, computed[trainFields]{
+		op:       operation("explain-train", "/api/v1/train/explain", tagTraining, "A plan operation by operation, with the roofs: the roofline plot"),
+		document: report.OperationsDoc{},
+		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
+			a, rows, err := api.ExplainTrain(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewOperationsDoc(a, rows), nil
+		}),
+	})
+}
+
+// training reads the question in front of an answer.
+func training(answer func(context.Context, *api.TrainRequest, []string) (any, error)) func(context.Context, *trainFields, progress) (any, error) {
+	return func(ctx context.Context, f *trainFields, p progress) (any, error) {
+		r, notes, err := f.request()
+		if err != nil {
+			return nil, err
+		}
+		r.Progress = p
+		return answer(ctx, r, notes)
+	}
+}
