@@ -43,6 +43,7 @@ var layers = []layer{
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
 	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
 	{"serve", "unit des workload infer", "who runs when, event by event; what a step costs is asked, not known"},
+	{"emulate", "unit workload serve", "HTTP and the wall clock around the simulation; what an engine does is not its business"},
 	{"deploy", "unit model hw plan mem cost balance infer", "many deployments; no formula of its own"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
@@ -50,9 +51,9 @@ var layers = []layer{
 	{"api", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise", "one answer for every face; formats nothing"},
 	{"ask", "unit workload sched model hw plan train infer serve deploy api", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
+	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve emulate deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
 	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
-	{"cli", "web ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve deploy search advise api validate report openai bench", "arguments in, exit code out"},
+	{"cli", "web ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate deploy search advise api validate report openai bench", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

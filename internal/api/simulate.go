@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/ridgeline/ridgeline/internal/deploy"
-	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -36,16 +34,11 @@ type SimulateLimits struct {
 
 // SimulateAnswer is everything there is to say.
 type SimulateAnswer struct {
-	Request  *SimulateRequest
-	Variant  *deploy.Variant
-	Layout   deploy.Layout
-	Profile  *infer.Profile
-	Service  *serve.Service
+	Request *SimulateRequest
+	Deployment
 	Result   *serve.Result
 	Capacity *serve.Capacity // nil where the run was cut
-	KVTokens int64           // that the caches of the service hold; of two roles those that generate
 	Missed   string          // how the SLO was missed, "" where it was kept
-	Warnings []string
 	Elapsed  time.Duration
 }
 
@@ -91,10 +84,12 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		return nil, fmt.Errorf("a simulation needs requests: give a trace, a rate or a concurrency")
 	}
 	a := &SimulateAnswer{Request: r}
-	if err := a.build(); err != nil {
+	isl, osl := meanLengths(r.Load)
+	d, err := Deploy(r.Service, &r.Limits, isl, osl)
+	if err != nil {
 		return nil, err
 	}
-	var err error
+	a.Deployment = *d
 	if a.Result, err = serve.Run(ctx, a.Service, r.Load, serve.Options{Seed: r.Seed, SLO: r.SLO, Progress: r.Progress}); err != nil {
 		return nil, err
 	}

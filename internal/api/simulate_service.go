@@ -11,50 +11,61 @@ import (
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
-// build makes the service of the plan.
-func (a *SimulateAnswer) build() error {
-	s := *a.Request.Service
-	s.ISL, s.OSL = meanLengths(a.Request.Load)
-	s.Concurrency = []int{1}
+// Deployment is one service as its event simulation sees it.
+type Deployment struct {
+	Variant  *deploy.Variant
+	Layout   deploy.Layout
+	Profile  *infer.Profile
+	Service  *serve.Service
+	KVTokens int64 // that the caches of the service hold; of two roles those that generate
+	Warnings []string
+}
+
+// Deploy makes the service of the request's plan, for requests of isl input and osl
+// output tokens where memory depends on them. Errors are bad input or, for what does
+// not fit, a *infer.MemoryError.
+func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64) (*Deployment, error) {
+	s := *r
+	s.ISL, s.OSL, s.Concurrency = isl, osl, []int{1}
 	variants, err := s.variants()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if len(variants) != 1 {
-		return fmt.Errorf("a simulation is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
+		return nil, fmt.Errorf("a simulation is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
 	}
-	a.Variant = variants[0]
+	a := &Deployment{Variant: variants[0]}
 	q := &deploy.Question{Model: s.Model, ISL: s.ISL, OSL: s.OSL, Concurrency: s.Concurrency, Engine: s.Engine, Chunk: s.Chunk, MemoryLimit: s.MemoryLimit}
 	a.Service = &serve.Service{}
-	if a.Request.Limits.LeastLoaded {
+	if limits.LeastLoaded {
 		a.Service.Routing = serve.LeastLoaded
 	}
 	if split := s.Plan.Disaggregated(); split != nil {
 		a.Layout.Split = split
-		err = a.roles(q, split)
+		err = a.roles(q, limits, split)
 	} else {
 		a.Layout.Serving = s.Plan.Whole.Serving
 		a.Service.Instances = max(a.Layout.Replicas, 1)
-		err = a.engine(q, a.Layout.Serving, &a.Service.Engine)
+		err = a.engine(q, limits, a.Layout.Serving, &a.Service.Engine)
 	}
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if need, have := int64(a.Layout.GPUs()), a.Variant.Cluster.GPUs; need > have {
-		return fmt.Errorf("plan %s needs %d GPUs and the cluster has %d: lower a degree or take a larger cluster", a.Layout.String(), need, have)
+		return nil, fmt.Errorf("plan %s needs %d GPUs and the cluster has %d: lower a degree or take a larger cluster", a.Layout.String(), need, have)
 	}
-	return nil
+	return a, nil
 }
 
 // roles makes a disaggregated service.
-func (a *SimulateAnswer) roles(q *deploy.Question, split *plan.Disaggregated) error {
+func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *plan.Disaggregated) error {
 	a.Service.Instances, a.Service.DecodeInstances = split.PrefillWorkers, split.DecodeWorkers
-	if err := a.engine(q, split.Prefill, &a.Service.Engine); err != nil {
+	if err := a.engine(q, limits, split.Prefill, &a.Service.Engine); err != nil {
 		return err
 	}
 	a.Service.Engine.Speculation = nil // prompts draft nothing
 	a.Service.Decode = &serve.Engine{}
-	if err := a.engine(q, split.Decode, a.Service.Decode); err != nil {
+	if err := a.engine(q, limits, split.Decode, a.Service.Decode); err != nil {
 		return err
 	}
 	link, err := infer.NewKVLink(a.Variant.Cluster, int64(split.Prefill.GPUs()), int64(split.Decode.GPUs()))
@@ -69,7 +80,7 @@ func (a *SimulateAnswer) roles(q *deploy.Question, split *plan.Disaggregated) er
 }
 
 // engine fills into with one kind of instance.
-func (a *SimulateAnswer) engine(q *deploy.Question, p plan.Serving, into *serve.Engine) error {
+func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Serving, into *serve.Engine) error {
 	in, err := q.Build(a.Variant, p)
 	if err != nil {
 		return err
@@ -79,7 +90,6 @@ func (a *SimulateAnswer) engine(q *deploy.Question, p plan.Serving, into *serve.
 		return err
 	}
 	e.Stepper = in.Stepper
-	l := &a.Request.Limits
 	if spec := a.Variant.Speculation; spec != nil && spec.Drafts > 0 {
 		e.Speculation = spec
 		e.MaxSeqs = max(1, min(e.MaxSeqs, e.MaxTokens/(1+spec.Drafts)))

@@ -136,7 +136,7 @@ func TestFormatsListsEveryField(t *testing.T) {
 			}
 		}
 	}
-	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.InferDoc{}, report.ServingOperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}} {
+	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.InferDoc{}, report.ServingOperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}, report.EmulateDoc{}} {
 		check(reflect.TypeOf(doc))
 	}
 }

@@ -75,3 +75,16 @@ func simulateQuestion(cmd *cobra.Command) func() (*api.SimulateRequest, error) {
 		return r, asked(cmd, err)
 	}
 }
+
+// deploymentQuestion is trainQuestion for one service that is emulated.
+func deploymentQuestion(cmd *cobra.Command) func() (*ask.Deployment, *api.InferRequest, api.SimulateLimits, error) {
+	q := ask.NewDeployment(cmd.Name())
+	var find finder
+	cmd.Flags().AddFlagSet(q.Flags)
+	configsFlag(cmd, &find.configs)
+	completions(cmd, map[string]cobra.CompletionFunc{"model": completeModel, "cluster": completeCluster, "engine": completeWords(ask.Engines), "routing": completeWords(ask.Routings)})
+	return func() (*ask.Deployment, *api.InferRequest, api.SimulateLimits, error) {
+		service, limits, err := q.Request(find)
+		return q, service, limits, asked(cmd, err)
+	}
+}

@@ -7,6 +7,7 @@ import (
 // The groups of the root's help.
 const (
 	groupPlan      = "plan"
+	groupMeasure   = "measure"
 	groupCatalogue = "catalogue"
 )
 
@@ -19,6 +20,7 @@ var commands = []func(*Env) *cobra.Command{
 	newValidateCommand,
 	newLaunchCommand,
 	newScheduleCommand,
+	newEmulateCommand,
 	newWebCommand,
 	newModelsCommand,
 	newGPUsCommand,
@@ -54,7 +56,7 @@ func newRoot(env *Env) *cobra.Command {
 	root.SetFlagErrorFunc(flagError)
 	root.SetHelpCommand(newHelpCommand())
 	root.SetVersionTemplate("ridgeline {{.Version}}\n")
-	root.AddGroup(&cobra.Group{ID: groupPlan, Title: "Plans:"}, &cobra.Group{ID: groupCatalogue, Title: "Catalogues:"})
+	root.AddGroup(&cobra.Group{ID: groupPlan, Title: "Plans:"}, &cobra.Group{ID: groupMeasure, Title: "Measurements:"}, &cobra.Group{ID: groupCatalogue, Title: "Catalogues:"})
 	for _, construct := range commands {
 		root.AddCommand(construct(env))
 	}

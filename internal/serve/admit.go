@@ -31,6 +31,7 @@ func (r *rank) admit(items []item, budget int) []item {
 		if s.record.Preempted == 0 && s.emitted == 0 && !s.moved {
 			s.record.Cached = s.computed
 			r.counts.Cached += int64(s.computed)
+			r.counts.Queried += int64(s.record.Input)
 		}
 		s.moved = false
 		items = append(items, r.run(s, n))

@@ -86,15 +86,18 @@ type State struct {
 	Arrived, Done      int
 	Dropped, Cancelled int
 	Prompt, Cached     int64 // prompt tokens run, and found in the prefix cache instead
+	Queried            int64 // prompt tokens of requests that entered their first step
 	Output             int64 // tokens given to users
 	Preempted, Steps   int64
+	Drafts             int64 // parts of steps in which a sequence drafted
+	Drafted, Accepted  int64 // tokens drafted, and those that held
 }
 
 // State counts what is there and what went through.
 func (l *Live) State() State {
 	f := &l.sim.flow
 	s := State{Arrived: f.Arrived, Done: f.Done, Dropped: f.Dropped, Cancelled: f.Cancelled, Prompt: f.Prompt, Cached: f.Cached,
-		Output: f.Output, Preempted: f.Preempted, Steps: f.Steps}
+		Queried: f.Queried, Output: f.Output, Preempted: f.Preempted, Steps: f.Steps, Drafts: f.Drafts, Drafted: f.Drafted, Accepted: f.Accepted}
 	for _, in := range slices.Concat(l.sim.readers, l.sim.decoders) {
 		used, capacity := in.kv()
 		s.KVUsed, s.KVBlocks = s.KVUsed+used, s.KVBlocks+capacity

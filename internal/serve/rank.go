@@ -101,6 +101,11 @@ func (r *rank) run(s *sequence, n int) item {
 	switch {
 	case x.decode:
 		x.emit = min(1+r.accepted(n-1), s.left())
+		if n > 1 {
+			r.counts.Drafts++
+			r.counts.Drafted += int64(n - 1)
+			r.counts.Accepted += int64(x.emit - 1)
+		}
 		s.computed += x.emit
 	case s.computed+n == s.text():
 		x.emit = 1

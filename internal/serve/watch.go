@@ -14,7 +14,10 @@ type flow struct {
 	Moving                 int   // requests on their way to a queue, KV caches between instances
 	Prompt                 int64 // prompt tokens run, again after a preemption
 	Cached                 int64 // prompt tokens found in the prefix cache
+	Queried                int64 // prompt tokens of requests that entered their first step
 	Output                 int64 // tokens given to users
+	Drafts                 int64 // parts of steps in which a sequence drafted
+	Drafted, Accepted      int64 // tokens drafted, and those that held
 	Preempted              int64
 	Steps                  int64
 	Busy                   time.Duration // of all instances that generate together
@@ -28,7 +31,8 @@ func (f *flow) underway() int { return f.Arrived - f.Done - f.Dropped - f.Cancel
 func (f flow) minus(e flow) flow {
 	return flow{Arrived: f.Arrived - e.Arrived, Done: f.Done - e.Done, Dropped: f.Dropped - e.Dropped, Cancelled: f.Cancelled - e.Cancelled, Moving: f.Moving,
 		Prompt: f.Prompt - e.Prompt, Cached: f.Cached - e.Cached, Output: f.Output - e.Output,
-		Preempted: f.Preempted - e.Preempted, Steps: f.Steps - e.Steps, Busy: f.Busy - e.Busy, Reading: f.Reading - e.Reading}
+		Preempted: f.Preempted - e.Preempted, Queried: f.Queried - e.Queried,
+		Drafts: f.Drafts - e.Drafts, Drafted: f.Drafted - e.Drafted, Accepted: f.Accepted - e.Accepted, Steps: f.Steps - e.Steps, Busy: f.Busy - e.Busy, Reading: f.Reading - e.Reading}
 }
 
 // The histogram of token gaps: up to eleven days in steps of 0.1 %.

@@ -55,9 +55,9 @@ func (l Length) String() string {
 // Mean is the expected length in tokens.
 func (l Length) Mean() float64 { return (float64(l.Low) + float64(l.High)) / 2 }
 
-// draw takes one length. A fixed length draws too, so that a stream's later
+// Draw takes one length. A fixed length draws too, so that a stream's later
 // numbers do not depend on the spread.
-func (l Length) draw(rng *rand.Rand) int {
+func (l Length) Draw(rng *rand.Rand) int {
 	u := rng.Float64()
 	return l.Low + min(int(u*float64(l.High-l.Low+1)), l.High-l.Low)
 }

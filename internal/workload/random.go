@@ -12,6 +12,7 @@ const (
 	InputLengths
 	OutputLengths
 	Acceptance // of speculative tokens
+	Faults     // of a server that fails on demand
 )
 
 // Stream is the subsystem's generator for a seed: PCG-DXSM, whose sequence

@@ -48,7 +48,7 @@ func (s *Synthetic) Generate() (*Workload, error) {
 	w.Requests = make([]Request, n)
 	for i := range w.Requests {
 		r := &w.Requests[i]
-		r.Input, r.Output = s.Input.draw(input), s.Output.draw(output)
+		r.Input, r.Output = s.Input.Draw(input), s.Output.Draw(output)
 		if times != nil {
 			r.At = times[i]
 		}

@@ -111,7 +111,7 @@ func TestLengths(t *testing.T) {
 	seen := map[int]int{}
 	rng := Stream(1, InputLengths)
 	for range 30_000 {
-		seen[Length{10, 12}.draw(rng)]++
+		seen[Length{10, 12}.Draw(rng)]++
 	}
 	for n := 10; n <= 12; n++ {
 		if math.Abs(float64(seen[n])-10_000) > 400 { // five standard deviations

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package emulate
+
+import "time"
+
+// precise sleeps as exactly as the runtime does.
+func precise(d time.Duration) { time.Sleep(d) }
