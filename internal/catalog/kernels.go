@@ -47,6 +47,9 @@ var loadKernels = sync.OnceValue(func() map[string]*hw.Kernels {
 		}
 		out[k.Arch] = k
 	}
+	if err := addStandIns(out); err != nil {
+		panic("catalog: " + err.Error())
+	}
 	return out
 })
 

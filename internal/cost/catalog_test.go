@@ -43,3 +43,24 @@ func TestEveryDeviceIsPricedOrNamesWhatItLacks(t *testing.T) {
 		}
 	}
 }
+
+// Cards on PCIe exchange through the host: at less than half of the link's rate and
+// from 10 us on, whatever kernels an engine has for NVLink.
+func TestCollectivesOverPCIe(t *testing.T) {
+	c, err := catalog.Cluster("rtx-pro-6000x2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := cost.New(c, cost.Options{Engine: "vllm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, bytes := range []unit.Bytes{10 << 10, 1 << 20, 64 << 20} {
+		x := work.Comm{Kind: work.AllReduce, Size: 2, Stride: 1, Bytes: bytes, OneShot: true}
+		got := m.Collective(&x)
+		link := unit.Seconds(float64(bytes) / 63e9) // PCIe 5 x16
+		if got.Algorithm != "ring" || got.Floor < link || got.Estimate < 2*link+10e-6 {
+			t.Errorf("%d bytes: %+v, the link alone takes %g s", bytes, got, link)
+		}
+	}
+}

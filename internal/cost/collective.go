@@ -116,10 +116,7 @@ func (m *Machine) transfer(l legs) Transfer {
 		nic = m.uplink
 	}
 	su, net := over(l.scaleUp, rate), over(l.network, nic)
-	slowSU, slowNet := su, net
-	if l.scaleUpPart > 0 && !m.options.UsePeak {
-		slowSU /= l.scaleUpPart
-	}
+	slowSU, slowNet := su/m.scaleUpPart(&l), net
 	if l.nicPart > 0 && !m.options.UsePeak {
 		slowNet /= l.nicPart
 	}

@@ -3,13 +3,13 @@ package cost
 import "github.com/ridgeline/ridgeline/internal/work"
 
 // oneShot adds the engine's own all-reduce kernels, which read the peers' memory
-// directly and so need one scale-up domain:
+// directly and so need one scale-up domain of NVLink:
 //
 //	one pass    (n-1) S       every rank reads all other tensors
 //	two passes  2 (n-1)/n S   every rank sums its part and gathers the others'
 func (m *Machine) oneShot(p placement, c *work.Comm, a *alternatives) {
 	o := &m.serving.allReduce
-	if !c.OneShot || !o.Known() || p.nodes > 1 || o.Most > 0 && c.Bytes > o.Most {
+	if !c.OneShot || !o.Known() || p.nodes > 1 || m.overPCIe() || o.Most > 0 && c.Bytes > o.Most {
 		return
 	}
 	n, s := float64(p.n), float64(c.Bytes)

@@ -157,9 +157,16 @@ func (m *Machine) resolveNIC(d *hw.Device) {
 	m.uplink = m.nic / m.cluster.Fabric.Oversubscription
 }
 
-// resolveLinks takes the generation's latencies, or the usual ones.
+// resolveLinks takes the generation's latencies, or the usual ones of the link.
 func (m *Machine) resolveLinks(d *hw.Device, k *hw.Kernels) {
 	m.links = k.Links
+	if m.overPCIe() {
+		m.links = pcieLinks
+		if m.scaleUp > 0 {
+			m.assume("collective latencies of %s: not measured, those of two RTX PRO 6000 over PCIe assumed", d.Name)
+		}
+		return
+	}
 	if !k.Links.Fitted() && m.scaleUp+m.nic > 0 {
 		m.links = usualLinks
 		m.assume("collective latencies of %s: not measured, those of Hopper assumed", d.Name)
@@ -178,6 +185,8 @@ func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 	case k == nil:
 		k, m.pessimism = &hw.Kernels{}, doubt
 		m.assume("kernels of %s: no constants for %s, plain roofline", d.Name, d.Arch)
+	case len(k.Devices) == 0:
+		m.assume("kernels of %s: not measured, the means of the measured generations assumed", d.Name)
 	case !slices.Contains(k.Devices, d.Name):
 		m.assume("kernels of %s: not measured, those of %s assumed", d.Name, k.Arch)
 	}

@@ -4,11 +4,14 @@ import (
 	"flag"
 	"fmt"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
+
+const profilesFile = "../infer/profiles.json"
 
 const sharedFolder = "../../../shared/"
 
@@ -70,11 +73,24 @@ func storeProfiles(t *testing.T, runs []ServingRun, p *ServingPredictor) {
 		}
 		list = append(list, f.Profile)
 	}
-	data, err := infer.EncodeProfiles(list)
+	data, err := os.ReadFile(profilesFile)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile("../infer/profiles.json", data, 0o644); err != nil {
+	stored, err := infer.DecodeProfiles(data)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range stored { // keep those of generations without serving runs
+		if !slices.ContainsFunc(list, func(p infer.Profile) bool { return p.Engine == q.Engine && p.Arch == q.Arch }) {
+			list = append(list, q)
+		}
+	}
+	data, err = infer.EncodeProfiles(list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(profilesFile, data, 0o644); err != nil {
 		t.Fatal(err)
 	}
 }

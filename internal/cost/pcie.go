@@ -1,0 +1,29 @@
+package cost
+
+import "github.com/ridgeline/ridgeline/internal/hw"
+
+// Cards without NVLink exchange through the host: their kernels write to and read
+// from pinned memory, which costs rate and, for each chunk, several PCIe round
+// trips. Fitted on prompt and decode steps of Qwen3-32B, TP2, on two RTX PRO 6000
+// under vLLM 0.19 (LLMServingSim request stamps, MIT): 30 of 63 GB/s, the only
+// measurement across PCIe there is. Cards that reach each other's memory are faster:
+// the floor is the link's own rate.
+const staged = 0.60 // of usualScaleUp's rate
+
+var pcieLinks = hw.Links{Start: 10e-6, Hop: 0.8e-6, Pair: 10e-6, Chunk: 15e-6, Own: 0.3}
+
+// overPCIe tells whether the GPUs of a node have no other link.
+func (m *Machine) overPCIe() bool { return m.cluster.Node.ScaleUpKind == "pcie" }
+
+// scaleUpPart is the share of the scale-up link's rate that an algorithm keeps.
+func (m *Machine) scaleUpPart(l *legs) float64 {
+	switch {
+	case m.options.UsePeak:
+		return 1
+	case m.overPCIe():
+		return staged
+	case l.scaleUpPart > 0:
+		return l.scaleUpPart
+	}
+	return 1
+}
