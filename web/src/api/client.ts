@@ -1,0 +1,137 @@
+// The one place that speaks to the server: JSON in, JSON out, progress by
+// server-sent events, cancelled by aborting.
+
+/** Problem is what went wrong, as the server words it (RFC 9457) or as the network failed. */
+export class Problem extends Error {
+  constructor(
+    readonly detail: string,
+    readonly status: number,
+    readonly field = '',
+  ) {
+    super(detail)
+  }
+}
+
+const tokenKey = 'ridgeline.token'
+
+/** The token of a server that listens beyond loopback: kept for the browser session only. */
+export function setToken(token: string): void {
+  try {
+    sessionStorage.setItem(tokenKey, token)
+  } catch {
+    memoryToken = token
+  }
+}
+let memoryToken = ''
+
+function headers(accept: string): Record<string, string> {
+  let token = memoryToken
+  try {
+    token = sessionStorage.getItem(tokenKey) ?? memoryToken
+  } catch {
+    // no storage: the token lives in memory
+  }
+  const h: Record<string, string> = { Accept: accept }
+  if (token) h.Authorization = 'Bearer ' + token
+  return h
+}
+
+async function request(path: string, init: RequestInit): Promise<Response> {
+  let r: Response
+  try {
+    r = await fetch('/api/v1/' + path, init)
+  } catch (e) {
+    if (init.signal?.aborted) throw e
+    throw new Problem('', 0)
+  }
+  if (!r.ok) throw await problem(r)
+  return r
+}
+
+async function problem(r: Response): Promise<Problem> {
+  try {
+    const p = (await r.json()) as { detail?: string; title?: string; field?: string }
+    return new Problem(p.detail || p.title || r.statusText, r.status, p.field ?? '')
+  } catch {
+    return new Problem(r.statusText || String(r.status), r.status)
+  }
+}
+
+export async function get<T>(path: string, signal?: AbortSignal): Promise<T> {
+  const r = await request(path, { headers: headers('application/json'), signal: signal ?? null })
+  return (await r.json()) as T
+}
+
+export async function post<T>(path: string, body: unknown, signal?: AbortSignal): Promise<T> {
+  const r = await request(path, {
+    method: 'POST',
+    headers: { ...headers('application/json'), 'Content-Type': 'application/json' },
+    body: JSON.stringify(body),
+    signal: signal ?? null,
+  })
+  return (await r.json()) as T
+}
+
+export interface Progress {
+  done: number
+  all: number
+}
+
+/** search posts a long question; onEvent hears of everything before the result. */
+export async function search<T>(path: string, body: unknown, signal: AbortSignal, onProgress: (p: Progress) => void): Promise<T> {
+  let result: T | undefined
+  await stream('POST', path, body, signal, (name, data) => {
+    if (name === 'progress') onProgress(data as Progress)
+    else if (name === 'result') result = data as T
+    else if (name === 'error') {
+      const p = data as { detail?: string; title?: string; status?: number; field?: string }
+      throw new Problem(p.detail || p.title || '', p.status ?? 500, p.field ?? '')
+    }
+  })
+  if (result === undefined) throw new Problem('', 0)
+  return result
+}
+
+/** stream hands out each event of a server-sent stream until it ends. */
+export async function stream(
+  method: 'GET' | 'POST',
+  path: string,
+  body: unknown,
+  signal: AbortSignal,
+  onEvent: (name: string, data: unknown) => void,
+): Promise<void> {
+  const r = await request(path, {
+    method,
+    headers: { ...headers('text/event-stream'), ...(method === 'POST' ? { 'Content-Type': 'application/json' } : {}) },
+    body: method === 'POST' ? JSON.stringify(body) : null,
+    signal,
+  })
+  if (!r.headers.get('Content-Type')?.startsWith('text/event-stream')) {
+    onEvent('result', await r.json())
+    return
+  }
+  const reader = r.body!.pipeThrough(new TextDecoderStream()).getReader()
+  let rest = ''
+  for (;;) {
+    const { value, done } = await reader.read()
+    if (done) return
+    rest += value
+    const blocks = rest.split(/\r?\n\r?\n/)
+    rest = blocks.pop()!
+    for (const b of blocks) {
+      const e = parseEvent(b)
+      if (e) onEvent(e.name, e.data)
+    }
+  }
+}
+
+/** parseEvent reads one block of a stream; comments and empty blocks are none. */
+export function parseEvent(block: string): { name: string; data: unknown } | undefined {
+  let name = 'message'
+  const data: string[] = []
+  for (const line of block.split(/\r?\n/)) {
+    if (line.startsWith('event:')) name = line.slice(6).trim()
+    else if (line.startsWith('data:')) data.push(line.slice(5).trimStart())
+  }
+  return data.length ? { name, data: JSON.parse(data.join('\n')) } : undefined
+}

@@ -1,0 +1,235 @@
+// The documents of the public API, as docs/formats.md states them: SI units,
+// per GPU and direction. Only what the page shows is listed.
+
+export type Bound = 'compute' | 'hbm' | 'nvlink' | 'network' | 'bubble' | 'latency'
+export type PlanKeys = Record<string, string | number>
+
+export interface Sol {
+  compute_seconds: number
+  hbm_seconds: number
+  nvlink_seconds: number
+  network_seconds: number
+}
+
+export interface PlanDoc {
+  plan: PlanKeys
+  text?: string
+  fits: boolean
+  memory_bytes_per_gpu: number
+  memory_limit_bytes: number
+  memory_rank: number
+  memory: Record<string, number>
+  step_seconds: number
+  lower_seconds: number
+  upper_seconds: number
+  tokens_per_second_per_gpu: number
+  mfu: number
+  hfu: number
+  bound: Bound
+  bound_link: string
+  sol: Sol
+  exposed: Record<string, number>
+  kernel_seconds: number
+  microbatches: number
+  days: number | null
+  cost_usd: number | null
+  gpu_hours_per_trillion_tokens: number
+  warnings: string[] | null
+}
+
+export interface BreakEven {
+  what: string
+  unit: string
+  now: number
+  flip: number | null
+  bound: Bound
+  next_bound?: Bound
+  note?: string
+}
+
+export interface Rejected {
+  name: string
+  plan: PlanKeys
+  reason: string
+  count: number
+  result?: PlanDoc
+}
+
+export interface TrainDoc {
+  model: string
+  cluster: string
+  global_batch: number
+  seq: number
+  precision: string
+  best: PlanDoc
+  plans: PlanDoc[] | null
+  rejected: Rejected[] | null
+  searched: number
+  counts: Record<string, number>
+  partial: boolean
+  overall_best?: PlanDoc
+  why_not?: string
+  precisions: { precision: string; step_seconds: number; bound: Bound; sol: Sol; communication_over_compute: number }[] | null
+  break_even: BreakEven[] | null
+  published?: { step_seconds: number; plan: string; source: string; note?: string }
+  warnings: string[] | null
+  assumptions: string[] | null
+  search_seconds: number
+}
+
+export interface Operation {
+  layer: string
+  layers: number
+  operation: string
+  part: string
+  phase: string
+  flops: number
+  bytes: number
+  flops_per_byte: number
+  lower_seconds: number
+  estimate_seconds: number
+  upper_seconds: number
+  bound: Bound
+  algorithm?: string
+  format?: string
+}
+
+export interface Roof {
+  name: string
+  unit: string
+  peak?: number | null
+  achieved?: number | null
+}
+
+export interface ExplainDoc {
+  operations: Operation[]
+  roofs: Roof[]
+}
+
+export interface Pass {
+  pass: string // F, B, W, FB
+  microbatch: number
+  start: number
+  end: number
+}
+
+export interface TimelineDoc {
+  step_seconds: number
+  bubble_rate?: number
+  stages: Pass[][]
+  communication?: { stage?: number; name: string; start: number; end: number }[][] | null
+  shown_microbatches?: number
+  microbatches?: number
+  memory_by_rank?: { rank: number; memory: Record<string, number> }[] | null
+  memory_limit_bytes?: number
+}
+
+export interface Point {
+  plan: PlanKeys
+  cluster: string
+  weights: string
+  kv: string
+  spec: string
+  concurrency: number
+  gpus: number
+  ttft_seconds: number | null
+  tpot_seconds: number | null
+  tokens_per_second_per_user: number | null
+  output_tokens_per_second: number | null
+  output_tokens_per_second_per_gpu: number | null
+  cost_per_million_output_tokens_usd: number | null
+  kv_bytes_per_token: number
+  memory_bytes_per_gpu: number
+  memory_limit_bytes: number
+  memory: Record<string, number>
+  fits: boolean
+  meets_slo: boolean
+  bound: string
+  kv_capacity_tokens: number
+  max_concurrency: number
+  net_rtt_seconds: number | null
+}
+
+export interface InferDoc {
+  model: string
+  clusters: string[]
+  isl: number
+  osl: number
+  slo: { ttft_seconds: number; tpot_seconds: number } | null
+  best: Point
+  points: Point[] | null
+  pareto: Point[] | null
+  strategies: { change: string; ttft_seconds: number; tpot_seconds: number; output_tokens_per_second_per_gpu: number }[] | null
+  latency: { net_rtt_seconds: number; tpot_seconds: number; wire_share: number }[] | null
+  warnings: string[] | null
+  assumptions: string[] | null
+  counts: Record<string, number>
+  search_seconds: number
+}
+
+export interface RatioDoc {
+  cells: {
+    prefill_workers: number
+    decode_workers: number
+    gpus: number
+    output_tokens_per_second_per_gpu: number | null
+    ttft_seconds: number | null
+    tpot_seconds: number | null
+    meets_slo: boolean
+    limited_by: string
+  }[]
+}
+
+export interface Figure {
+  name: string
+  unit: string
+  peak?: { value: number; grade: string; source: string }
+  achieved?: { value: number; grade: string; source: string }
+}
+
+export interface DeviceDoc {
+  name: string
+  aliases: string[] | null
+  figures: Figure[]
+}
+
+export interface ClusterDoc {
+  name: string
+  gpus: number
+  nodes: number
+  node: {
+    gpus: number
+    scale_up_kind: string
+    nic_bytes_per_second_per_gpu: { value: number } | null
+    nic_kind: string
+    nic_latency_seconds: { value: number } | null
+    shared_nic: boolean
+    rails: boolean
+    oversubscription: number
+  }
+  price_usd_per_gpu_hour?: number | null
+  device: DeviceDoc
+}
+
+export interface ModelDoc {
+  name: string
+  hf_id?: string
+  architecture?: string
+  parameters: number
+  active_parameters: number
+  layers: number
+  mtp_modules: number
+  attention: string
+  experts: number
+  kv_bytes_per_token: number
+  max_context: number
+  unsupported?: string[] | null
+}
+
+export interface RunHead {
+  id: string
+  kind: string
+  title?: string
+  model?: string
+  started?: string
+}

@@ -1,0 +1,102 @@
+import type { ComponentChildren } from 'preact'
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLang } from '../i18n'
+import { csv, download, pngBlob, svgText } from './export'
+
+export interface Data {
+  head: string[]
+  rows: (string | number | null | undefined)[][]
+}
+
+interface Props {
+  name: string // of exported files
+  title: string
+  note?: ComponentChildren
+  data: Data // the picture's numbers: shown as a table on demand, exported as CSV
+  legend?: ComponentChildren
+  busy?: boolean
+  draw: (width: number) => ComponentChildren // an svg with a viewBox
+}
+
+/** Figure frames a picture: title, legend, exports, and its numbers as a table. */
+export function Figure({ name, title, note, data, legend, busy, draw }: Props) {
+  const { t } = useLang()
+  const box = useRef<HTMLDivElement>(null)
+  const width = useWidth(box)
+  const [failed, setFailed] = useState('')
+  const svg = () => box.current!.querySelector('svg')!
+  const png = () =>
+    pngBlob(svg()).then(
+      (b) => download(name + '.png', b),
+      (e: unknown) => setFailed(String(e)),
+    )
+  return (
+    <figure class="figure" id={'figure-' + name} aria-busy={busy ? 'true' : undefined}>
+      <figcaption>
+        <h3>{title}</h3>
+        <div class="exports">
+          <button type="button" class="quiet" onClick={() => download(name + '.svg', svgText(svg()), 'image/svg+xml')} aria-label={`SVG: ${title}`}>
+            SVG
+          </button>
+          <button type="button" class="quiet" onClick={png} aria-label={`PNG: ${title}`}>
+            PNG
+          </button>
+          <button type="button" class="quiet" onClick={() => download(name + '.csv', csv(data.head, data.rows), 'text/csv')} aria-label={`CSV: ${title}`}>
+            CSV
+          </button>
+        </div>
+      </figcaption>
+      {note && <p class="note">{note}</p>}
+      {legend}
+      <div class="drawing" ref={box}>
+        {width > 0 && draw(width)}
+      </div>
+      {failed && <p role="alert">{failed}</p>}
+      <details class="numbers">
+        <summary>{t.figure.numbers}</summary>
+        <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+          <table>
+            <thead>
+              <tr>{data.head.map((h) => <th scope="col" key={h}>{h}</th>)}</tr>
+            </thead>
+            <tbody>
+              {data.rows.slice(0, 500).map((r, i) => (
+                <tr key={i}>{r.map((c, j) => <td key={j} class={typeof c === 'number' ? 'n' : undefined}>{typeof c === 'number' ? Number(c.toPrecision(5)) : c}</td>)}</tr>
+              ))}
+            </tbody>
+          </table>
+        </div>
+      </details>
+    </figure>
+  )
+}
+
+function useWidth(ref: { current: HTMLElement | null }): number {
+  const [width, set] = useState(0)
+  useEffect(() => {
+    const watch = new ResizeObserver(([e]) => set(Math.floor(e!.contentRect.width)))
+    watch.observe(ref.current!)
+    return () => watch.disconnect()
+  }, [])
+  return width
+}
+
+export interface Key {
+  name: string
+  tone: string // class that colours the swatch
+}
+
+export function Legend({ keys }: { keys: Key[] }) {
+  return (
+    <ul class="legend">
+      {keys.map((k) => (
+        <li key={k.name}>
+          <svg class="swatch" viewBox="0 0 10 10" aria-hidden="true">
+            <rect width="10" height="10" rx="2" class={k.tone} />
+          </svg>
+          {k.name}
+        </li>
+      ))}
+    </ul>
+  )
+}

@@ -1,0 +1,68 @@
+import { line } from 'd3-shape'
+import { Axes, frame } from './axes'
+import { Marks, type Mark } from './marks'
+import { doubling, linear, log, padded, type Scale } from './scale'
+
+export interface Series {
+  name: string
+  tone: number // 1 to 8
+  points: { x: number; y: number; label: string; strong?: boolean; faint?: boolean }[]
+  dotted?: boolean
+}
+
+export interface LinesProps {
+  width: number
+  height?: number
+  label: string
+  series: Series[]
+  xLabel: string
+  yLabel: string
+  xText: (v: number) => string
+  yText: (v: number) => string
+  xScale?: 'linear' | 'log' | 'doubling'
+  yScale?: 'linear' | 'log'
+  limit?: { y: number; name: string } // a level that shall not be passed
+  line?: boolean
+}
+
+/** Lines draws series of points, joined or not. */
+export function Lines(p: LinesProps) {
+  const box = frame(p.width, p.height ?? 280)
+  const all = p.series.flatMap((s) => s.points)
+  if (!all.length) return null
+  const x = scale(p.xScale ?? 'linear', all.map((d) => d.x), [box.left, box.width - box.right])
+  const y = scale(p.yScale ?? 'linear', p.limit ? [...all.map((d) => d.y), p.limit.y] : all.map((d) => d.y), [box.height - box.bottom, box.top])
+  const path = line<{ x: number; y: number }>((d) => x.at(d.x), (d) => y.at(d.y))
+  const marks: Mark[] = p.series.flatMap((s) =>
+    s.points.map((d) => ({
+      x: x.at(d.x),
+      y: y.at(d.y),
+      label: d.label,
+      shape: (
+        <>
+          <circle class="hit" cx={x.at(d.x)} cy={y.at(d.y)} r="11" />
+          <circle class={`dot tone${s.tone}` + (d.faint ? ' faint' : '')} cx={x.at(d.x)} cy={y.at(d.y)} r={d.strong ? 7 : 4} />
+        </>
+      ),
+    })),
+  )
+  return (
+    <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={p.label}>
+      <Axes box={box} x={x} y={y} xLabel={p.xLabel} yLabel={p.yLabel} xText={p.xText} yText={p.yText} />
+      {p.limit && (
+        <g class="limit" aria-hidden="true">
+          <line x1={box.left} x2={box.width - box.right} y1={y.at(p.limit.y)} y2={y.at(p.limit.y)} />
+          <text x={box.width - box.right - 4} y={y.at(p.limit.y) - 5} text-anchor="end">{p.limit.name}</text>
+        </g>
+      )}
+      {p.line !== false && p.series.map((s) => <path key={s.name} class={`line stroke${s.tone}` + (s.dotted ? ' dotted' : '')} d={path(s.points) ?? ''} aria-hidden="true" />)}
+      <Marks marks={marks} box={box} label={p.label} />
+    </svg>
+  )
+}
+
+function scale(kind: 'linear' | 'log' | 'doubling', values: number[], range: [number, number]): Scale {
+  if (kind === 'linear') return linear([0, Math.max(...values) * 1.04 || 1], range)
+  const domain = padded(values.filter((v) => v > 0))
+  return kind === 'log' ? log(domain, range) : doubling(domain, range)
+}

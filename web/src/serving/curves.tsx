@@ -1,0 +1,68 @@
+import { post } from '../api/client'
+import type { InferDoc, Point } from '../api/types'
+import { useLoaded } from '../api/use'
+import { Figure, Legend } from '../chart/figure'
+import { Lines, type Series } from '../chart/lines'
+import { useLang } from '../i18n'
+import type { Serving } from '../state'
+import { Card, Failed, Skeleton } from '../ui/parts'
+import { tell } from './pareto'
+import { planText, requestOf } from './request'
+
+/** Curves follow the chosen plan over the load, with and without speculation. */
+export function Curves({ asked, best }: { asked: Serving; best: Point }) {
+  const speech = useLang()
+  const { t, f } = speech
+  const plan = planText(best.plan)
+  const loaded = useLoaded(JSON.stringify([asked, plan, best.cluster]), async (signal) => {
+    const body = await requestOf({ ...asked, clusters: best.cluster, plan, ttft: '', tpot: '', price: '' })
+    return post<InferDoc>('infer', body, signal)
+  })
+  if (loaded.error) return <Card title={t.serving.curves}><Failed error={loaded.error} /></Card>
+  if (!loaded.value) return <Card title={t.serving.curves}><Skeleton tall /></Card>
+  const points = (loaded.value.points ?? []).filter((p) => p.fits && p.ttft_seconds !== null)
+  const specs = [...new Set(points.map((p) => p.spec))]
+  const pictures = [
+    { name: 'throughput', title: t.serving.throughput, y: t.serving.y, of: (p: Point) => p.output_tokens_per_second_per_gpu!, text: f.num, log: false, limit: undefined },
+    { name: 'ttft', title: t.serving.ttftPlot, y: 'TTFT', of: (p: Point) => p.ttft_seconds!, text: f.seconds, log: true, limit: Number(asked.ttft) || undefined },
+    { name: 'tpot', title: t.serving.tpotPlot, y: 'TPOT', of: (p: Point) => p.tpot_seconds!, text: f.seconds, log: true, limit: Number(asked.tpot) / 1e3 || undefined },
+  ]
+  return (
+    <Card title={t.serving.curves} id="curves" aside={<code class="plan">{plan}</code>}>
+      <p class="note">{t.serving.curvesNote}</p>
+      <Legend keys={specs.map((s, i) => ({ name: s, tone: 'tone' + ((i % 8) + 1) }))} />
+      <div class="pictures three">
+        {pictures.map((pic) => {
+          const series: Series[] = specs.map((spec, i) => ({
+            name: spec,
+            tone: (i % 8) + 1,
+            points: points.filter((p) => p.spec === spec).map((p) => ({ x: p.concurrency, y: pic.of(p), label: tell(p, speech) })),
+          }))
+          return (
+            <Figure
+              key={pic.name}
+              name={pic.name}
+              title={pic.title}
+              busy={loaded.busy}
+              data={{ head: [t.serving.inFlight, ...specs], rows: [...new Set(points.map((p) => p.concurrency))].map((n) => [n, ...specs.map((spec) => points.filter((p) => p.spec === spec && p.concurrency === n).map(pic.of)[0] ?? null)]) }}
+              draw={(width) => (
+                <Lines
+                  width={width}
+                  label={pic.title}
+                  series={series}
+                  xLabel={t.serving.inFlight}
+                  yLabel={pic.y}
+                  xText={f.int}
+                  yText={pic.text}
+                  xScale="doubling"
+                  yScale={pic.log ? 'log' : 'linear'}
+                  limit={pic.limit ? { y: pic.limit, name: `≤ ${f.seconds(pic.limit)}` } : undefined}
+                />
+              )}
+            />
+          )
+        })}
+      </div>
+    </Card>
+  )
+}

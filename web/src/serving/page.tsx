@@ -1,0 +1,89 @@
+import type { InferDoc } from '../api/types'
+import { useLang } from '../i18n'
+import { ReportButton } from '../share/report'
+import type { Serving } from '../state'
+import type { Catalogue } from '../ui/catalogue'
+import { Card, Empty, Facts, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
+import { useSearch, type Found } from '../ui/search'
+import { Curves } from './curves'
+import { Form } from './form'
+import { Kv, Latency } from './capacity'
+import { Cost, Pareto } from './pareto'
+import { Ratio } from './ratio'
+import { planText, requestOf } from './request'
+import { Points, Strategies } from './tables'
+
+export default function ServingPage({ s, set, catalogue }: { s: Serving; set: (c: Partial<Serving>) => void; catalogue: Catalogue }) {
+  const { t, f } = useLang()
+  const { answer, error, progress, busy, find, cancel } = useSearch<Serving, InferDoc>('infer', requestOf, s)
+  const stale = answer && (Object.keys(s) as (keyof Serving)[]).some((k) => s[k] !== answer.asked[k])
+  return (
+    <div class="page">
+      <div class="side">
+        <Card title={t.ask.title}>
+          <Form s={s} set={set} catalogue={catalogue} field={error?.field ?? ''} busy={busy} onSearch={find} onCancel={cancel} />
+        </Card>
+      </div>
+      <div class="main">
+        {busy && <Waiting progress={progress} text={progress ? t.serving.progress(f.int(progress.done), f.int(progress.all)) : t.serving.searching} onCancel={cancel} />}
+        {error && !busy && <Failed error={error} onRetry={find} />}
+        {!answer && !busy && !error && <Empty>{t.serving.empty}</Empty>}
+        {!answer && busy && <Skeleton tall />}
+        {stale && !busy && (
+          <p class="stale" role="status">
+            {t.stale} <button type="button" onClick={find}>{t.ask.findServing}</button>
+          </p>
+        )}
+        {answer && <Shown answer={answer} />}
+      </div>
+    </div>
+  )
+}
+
+function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
+  const { t, f } = useLang()
+  const { doc, asked } = answer
+  const b = doc.best
+  const name = `${doc.model}-${doc.clusters.join('-')}`
+  return (
+    <>
+      <Card title={t.verdict.title} id="verdict">
+        <p class="lead">
+          {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <code class="plan">{planText(b.plan)}</code>
+        </p>
+        <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), f.int(b.concurrency), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
+        <Facts
+          facts={[
+            { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: doc.slo?.ttft_seconds ? `≤ ${f.seconds(doc.slo.ttft_seconds)}` : undefined },
+            { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: doc.slo?.tpot_seconds ? `≤ ${f.seconds(doc.slo.tpot_seconds)}` : undefined },
+            { name: t.serving.user, value: f.num(b.tokens_per_second_per_user) + ' ' + t.unit.tokensPerSecond },
+            { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu) + ' ' + t.unit.tokensPerSecond },
+            { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
+            { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens) + ' ' + t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
+            { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` },
+          ]}
+        />
+        <p class="note">{t.verdict.searched(f.int(doc.counts.priced), f.seconds(doc.search_seconds))}</p>
+      </Card>
+      <Card title={t.serving.pareto} id="pareto">
+        <div class="pictures">
+          <Pareto doc={doc} />
+          <Cost doc={doc} />
+        </div>
+      </Card>
+      <Curves asked={asked} best={b} />
+      <Card title={t.serving.kvTitle} id="capacity">
+        <div class="pictures">
+          <Kv best={b} />
+          <Latency doc={doc} />
+        </div>
+      </Card>
+      <Ratio asked={asked} best={b} />
+      <Points doc={doc} name={name} />
+      <Strategies doc={doc} name={name} />
+      <Notes title={t.warnings} lines={doc.warnings} />
+      <Notes title={t.assumptions} lines={doc.assumptions} />
+      <ReportButton name={`ridgeline-serving-${name}`} />
+    </>
+  )
+}

@@ -1,0 +1,91 @@
+import type { InferDoc, Point } from '../api/types'
+import { Figure, Legend } from '../chart/figure'
+import { Lines, type Series } from '../chart/lines'
+import { useLang, type Speech } from '../i18n'
+import { planText } from './request'
+
+/** tell is the tip of a deployment: its name, then its figures. */
+export function tell(p: Point, { t, f }: Speech): string {
+  return [
+    `${p.cluster}: ${planText(p.plan)}`,
+    `${p.spec === 'none' ? '' : p.spec + ', '}${f.int(p.concurrency)} ${t.serving.inFlight}, ${f.int(p.gpus)} GPU`,
+    `${f.num(p.tokens_per_second_per_user)} ${t.serving.x}`,
+    `${f.num(p.output_tokens_per_second_per_gpu)} ${t.serving.y}`,
+    `TTFT ${f.seconds(p.ttft_seconds)}, TPOT ${f.seconds(p.tpot_seconds)}`,
+    ...(p.cost_per_million_output_tokens_usd == null ? [] : [`${f.usd(p.cost_per_million_output_tokens_usd)} ${t.serving.perMillion}`]),
+  ].join('\n')
+}
+
+const same = (a: Point, b: Point) => a.cluster === b.cluster && a.spec === b.spec && a.concurrency === b.concurrency && planText(a.plan) === planText(b.plan)
+
+/** variants of a document, each with its deployments on the front of its own, fastest for a user first. */
+export function variants(doc: InferDoc): { name: string; points: Point[] }[] {
+  const by = new Map<string, Point[]>()
+  const list = [...(doc.points ?? []), ...(doc.pareto ?? []), doc.best].filter((p) => p.tokens_per_second_per_user && p.output_tokens_per_second_per_gpu)
+  for (const p of list) {
+    const parts = [p.cluster, ...(p.spec === 'none' ? [] : [p.spec]), ...(p.net_rtt_seconds == null ? [] : [`rtt ${p.net_rtt_seconds * 1e3} ms`])]
+    const name = parts.join(', ')
+    const had = by.get(name) ?? []
+    if (!had.some((x) => same(x, p))) had.push(p)
+    by.set(name, had)
+  }
+  return [...by].map(([name, points]) => ({ name, points: front(points) }))
+}
+
+/** front keeps what no other deployment beats on both axes. */
+export function front(points: Point[]): Point[] {
+  const sorted = [...points].sort((a, b) => b.tokens_per_second_per_user! - a.tokens_per_second_per_user! || b.output_tokens_per_second_per_gpu! - a.output_tokens_per_second_per_gpu!)
+  let best = 0
+  return sorted.filter((p) => {
+    const keep = p.output_tokens_per_second_per_gpu! > best
+    if (keep) best = p.output_tokens_per_second_per_gpu!
+    return keep
+  })
+}
+
+export function Pareto({ doc }: { doc: InferDoc }) {
+  const speech = useLang()
+  const { t, f } = speech
+  const list = variants(doc)
+  const series: Series[] = list.map((v, i) => ({
+    name: v.name,
+    tone: (i % 8) + 1,
+    points: v.points.map((p) => ({ x: p.tokens_per_second_per_user!, y: p.output_tokens_per_second_per_gpu!, label: tell(p, speech), strong: same(p, doc.best), faint: !p.meets_slo })),
+  }))
+  return (
+    <Figure
+      name="pareto"
+      title={t.serving.pareto}
+      note={t.serving.paretoNote}
+      legend={<Legend keys={series.map((s) => ({ name: s.name, tone: 'tone' + s.tone }))} />}
+      data={{
+        head: ['variant', t.serving.plan, t.serving.inFlight, t.serving.gpus, t.serving.x, t.serving.y, 'TTFT (s)', 'TPOT (s)', 'USD/M'],
+        rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.concurrency, p.gpus, p.tokens_per_second_per_user, p.output_tokens_per_second_per_gpu, p.ttft_seconds, p.tpot_seconds, p.cost_per_million_output_tokens_usd])),
+      }}
+      draw={(width) => <Lines width={width} height={340} label={t.serving.pareto} series={series} xLabel={t.serving.x} yLabel={t.serving.y} xText={f.num} yText={f.num} xScale="log" yScale="log" />}
+    />
+  )
+}
+
+/** Cost along the fronts: what speed for a user costs. */
+export function Cost({ doc }: { doc: InferDoc }) {
+  const speech = useLang()
+  const { t, f } = speech
+  const list = variants(doc).map((v) => ({ ...v, points: v.points.filter((p) => p.cost_per_million_output_tokens_usd != null) }))
+  if (!list.some((v) => v.points.length)) return <p class="note">{t.serving.noPrice}</p>
+  const series: Series[] = list.map((v, i) => ({
+    name: v.name,
+    tone: (i % 8) + 1,
+    points: v.points.map((p) => ({ x: p.tokens_per_second_per_user!, y: p.cost_per_million_output_tokens_usd!, label: tell(p, speech), strong: same(p, doc.best), faint: !p.meets_slo })),
+  }))
+  return (
+    <Figure
+      name="cost"
+      title={t.serving.costTitle}
+      note={t.serving.costNote}
+      legend={<Legend keys={series.map((s) => ({ name: s.name, tone: 'tone' + s.tone }))} />}
+      data={{ head: ['variant', t.serving.plan, t.serving.x, t.serving.costAxis], rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.tokens_per_second_per_user, p.cost_per_million_output_tokens_usd])) }}
+      draw={(width) => <Lines width={width} height={340} label={t.serving.costTitle} series={series} xLabel={t.serving.x} yLabel={t.serving.costAxis} xText={f.num} yText={f.usd} xScale="log" yScale="log" />}
+    />
+  )
+}

@@ -1,0 +1,81 @@
+import { post } from '../api/client'
+import type { Point, RatioDoc } from '../api/types'
+import { useLoaded } from '../api/use'
+import { frame } from '../chart/axes'
+import { Figure } from '../chart/figure'
+import { Marks, type Mark } from '../chart/marks'
+import { useLang } from '../i18n'
+import type { Serving } from '../state'
+import { Card, Skeleton } from '../ui/parts'
+import { planText, requestOf } from './request'
+
+/** Ratio maps output per GPU over the workers of both roles. */
+export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
+  const { t, f } = useLang()
+  const roles = best.plan.prefill !== undefined
+  const loaded = useLoaded(JSON.stringify([asked, planText(best.plan), best.cluster]), async (signal) => {
+    const body = await requestOf({ ...asked, clusters: best.cluster, plan: roles ? planText(best.plan) : '', spec: best.spec === 'none' ? '' : best.spec, price: '' })
+    return post<RatioDoc>('infer/ratio', { ...body, concurrency: String(best.concurrency) }, signal)
+  })
+  if (loaded.error)
+    return (
+      <Card title={t.serving.ratioTitle} id="ratio">
+        <p class="note">{t.serving.ratioNone} <span lang="en">{loaded.error.detail}</span></p>
+      </Card>
+    )
+  if (!loaded.value) return <Card title={t.serving.ratioTitle} id="ratio"><Skeleton tall /></Card>
+  const cells = loaded.value.cells
+  const rows = [...new Set(cells.map((c) => c.prefill_workers))].sort((a, b) => a - b)
+  const cols = [...new Set(cells.map((c) => c.decode_workers))].sort((a, b) => a - b)
+  const top = Math.max(...cells.map((c) => c.output_tokens_per_second_per_gpu ?? 0), 1e-9)
+  const draw = (width: number) => {
+    const box = frame(width, rows.length * 44 + 66, { left: 72, top: 8 })
+    const w = (box.width - box.left - box.right) / cols.length
+    const marks: Mark[] = cells.map((c) => {
+      const x = box.left + cols.indexOf(c.decode_workers) * w
+      const y = box.top + rows.indexOf(c.prefill_workers) * 44
+      const share = (c.output_tokens_per_second_per_gpu ?? 0) / top
+      return {
+        x: x + w / 2,
+        y,
+        label: [
+          `${c.prefill_workers} ${t.serving.prefill}, ${c.decode_workers} ${t.serving.decode}`,
+          `${f.num(c.output_tokens_per_second_per_gpu)} ${t.serving.y}`,
+          `${f.int(c.gpus)} GPU, TTFT ${f.seconds(c.ttft_seconds)}, TPOT ${f.seconds(c.tpot_seconds)}`,
+          ...(c.limited_by ? [t.serving.limits(t.serving.role(c.limited_by))] : []),
+          c.meets_slo ? t.serving.kept : t.serving.notKept,
+        ].join('\n'),
+        shape: (
+          <>
+            <rect class={'cell' + (share ? '' : ' none')} x={x + 1} y={y + 1} width={w - 2} height={42} rx="3" fill-opacity={share ? 0.1 + 0.9 * share : 1} />
+            <text x={x + w / 2} y={y + 20} text-anchor="middle" class={share > 0.55 ? 'onaccent' : undefined}>{f.num(c.output_tokens_per_second_per_gpu === null ? null : Number(c.output_tokens_per_second_per_gpu.toPrecision(3)))}</text>
+            <text x={x + w / 2} y={y + 35} text-anchor="middle" class={'small' + (share > 0.55 ? ' onaccent' : '')}>{w > 56 ? t.serving.role(c.limited_by) : (c.limited_by[0] ?? '')}</text>
+          </>
+        ),
+      }
+    })
+    return (
+      <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={t.serving.ratioTitle}>
+        <g class="axes" aria-hidden="true">
+          {rows.map((v, i) => <text key={v} x={box.left - 8} y={box.top + i * 44 + 22} dy="0.34em" text-anchor="end">{f.int(v)}</text>)}
+          {cols.map((v, i) => <text key={v} x={box.left + (i + 0.5) * w} y={box.height - 34} text-anchor="middle">{f.int(v)}</text>)}
+          <text class="label" x={(box.left + box.width - box.right) / 2} y={box.height - 8} text-anchor="middle">{t.serving.decode}</text>
+          <text class="label" transform={`translate(16,${box.top + rows.length * 22}) rotate(-90)`} text-anchor="middle">{t.serving.prefill}</text>
+        </g>
+        <Marks marks={marks} box={box} label={t.serving.ratioTitle} />
+      </svg>
+    )
+  }
+  return (
+    <Card title={t.serving.ratioTitle} id="ratio">
+      <Figure
+        name="ratio"
+        title={t.serving.y}
+        note={t.serving.ratioNote}
+        busy={loaded.busy}
+        data={{ head: [t.serving.prefill, t.serving.decode, t.serving.gpus, t.serving.y, 'TTFT (s)', 'TPOT (s)', t.fact.binds], rows: cells.map((c) => [c.prefill_workers, c.decode_workers, c.gpus, c.output_tokens_per_second_per_gpu, c.ttft_seconds, c.tpot_seconds, c.limited_by]) }}
+        draw={draw}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,58 @@
+import { download, standalone } from '../chart/export'
+import { useLang } from '../i18n'
+
+/** ReportButton saves the answer as one HTML file: text, tables and pictures, no script, nothing fetched. */
+export function ReportButton({ name }: { name: string }) {
+  const { t, lang } = useLang()
+  return (
+    <div class="row">
+      <button type="button" id="report" onClick={() => download(name.replace(/[^\w.-]+/g, '-') + '.html', reportOf(lang, t.title, t.share.made, t.share.state), 'text/html')}>
+        {t.share.report}
+      </button>
+    </div>
+  )
+}
+
+/** reportOf copies what the page shows; controls go, pictures become standalone, numbers of pictures stay folded. */
+export function reportOf(lang: string, title: string, made: string, again: string): string {
+  const shown = document.querySelector<HTMLElement>('.main')!
+  const copy = shown.cloneNode(true) as HTMLElement
+  const drawn = shown.querySelectorAll<SVGSVGElement>('.drawing svg')
+  copy.querySelectorAll('.drawing svg').forEach((el, i) => el.replaceWith(standalone(drawn[i]!)))
+  const swatches = shown.querySelectorAll<SVGSVGElement>('svg.swatch')
+  copy.querySelectorAll('svg.swatch').forEach((el, i) => {
+    const s = standalone(swatches[i]!)
+    s.querySelector('rect')!.remove() // the ground
+    el.replaceWith(s)
+  })
+  const sliders = shown.querySelectorAll<HTMLInputElement>('.slider .track')
+  copy.querySelectorAll('.slider .track').forEach((el, i) => sliders[i] && el.remove())
+  copy.querySelectorAll('button.sort, button.pick').forEach((el) => el.replaceWith(...el.childNodes))
+  copy.querySelectorAll('button, select, input, datalist, .exports, .field, .hidden, .segments, .skeleton').forEach((el) => el.remove())
+  for (const el of copy.querySelectorAll('[tabindex]')) el.removeAttribute('tabindex')
+  const doc = document.implementation.createHTMLDocument(title)
+  doc.documentElement.lang = lang
+  const charset = doc.createElement('meta')
+  charset.setAttribute('charset', 'utf-8')
+  const view = doc.createElement('meta')
+  view.name = 'viewport'
+  view.content = 'width=device-width, initial-scale=1'
+  const style = doc.createElement('style')
+  style.textContent = [...document.styleSheets].flatMap((s) => [...s.cssRules].map((r) => r.cssText)).join('\n') + '\n.main{max-width:1100px;margin:1.5rem auto;padding:0 1rem}'
+  doc.head.prepend(charset, view)
+  doc.head.append(style)
+  const head = doc.createElement('h1')
+  head.textContent = document.title
+  const foot = doc.createElement('p')
+  foot.className = 'note'
+  const link = doc.createElement('a')
+  link.href = location.href
+  link.textContent = again
+  foot.append(`${made}, ${new Date().toISOString().slice(0, 10)}. `, link)
+  const body = doc.createElement('div')
+  body.className = 'main'
+  body.append(head, ...copy.childNodes, foot)
+  if (document.documentElement.dataset.theme) doc.documentElement.dataset.theme = document.documentElement.dataset.theme
+  doc.body.append(body)
+  return '<!doctype html>\n' + doc.documentElement.outerHTML
+}

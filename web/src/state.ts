@@ -1,0 +1,86 @@
+// The whole state lives in the fragment of the address, which browsers never
+// send: #/training?model=… A key at its default is left out, an unknown key is
+// ignored, so that old links keep working.
+
+export const tabs = ['training', 'serving', 'measured'] as const
+export type Tab = (typeof tabs)[number]
+
+export const trainingDefaults = {
+  model: 'deepseek-v3', // catalogue name
+  config: '', // a dropped config.json, packed by pack()
+  cluster: 'h800x2048',
+  batch: '15360', // sequences per step
+  seq: '4096', // tokens per sequence
+  precision: 'fp8',
+  plan: '', // keys that are fixed
+  mtp: '0',
+  tokens: '', // of the whole run
+  price: '', // USD per GPU-hour
+  net: '1', // factors on the machine's figures, peak and achieved alike: network,
+  up: '1', // scale-up link,
+  hbm: '1', // memory bandwidth
+  nic: '', // edited figures of the cluster; '' = the catalogue's. GB/s per GPU and direction
+  mem: '', // GB of device memory
+  nodeGpus: '', // GPUs that share the scale-up link
+  pick: '', // chosen plan, as text; '' = the best
+  why: '', // alternative of the why-not panel; '' = the first
+}
+export type Training = typeof trainingDefaults
+
+export const servingDefaults = {
+  model: 'deepseek-r1',
+  config: '',
+  clusters: 'h200x64',
+  plan: '',
+  isl: '1024',
+  osl: '1024',
+  concurrency: '1..1024',
+  ttft: '2', // s
+  tpot: '50', // ms
+  spec: 'none,mtp:1:0.87',
+  weights: '',
+  kv: '',
+  rtt: '', // list such as 0.2ms,1ms
+  price: '2.5', // USD per GPU-hour, one for all or one per cluster
+  engine: '',
+}
+export type Serving = typeof servingDefaults
+
+export const measuredDefaults = { run: '', other: '' }
+export type Measured = typeof measuredDefaults
+
+export interface State {
+  tab: Tab
+  training: Training
+  serving: Serving
+  measured: Measured
+}
+
+const defaults = { training: trainingDefaults, serving: servingDefaults, measured: measuredDefaults }
+
+export function parse(hash: string): State {
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
+  const tab = (tabs as readonly string[]).includes(path) ? (path as Tab) : 'training'
+  const given = new URLSearchParams(query)
+  const fill = <T extends Record<string, string>>(of: Tab, d: T): T => {
+    const out: Record<string, string> = { ...d }
+    if (of === tab) for (const k of Object.keys(d)) if (given.has(k)) out[k] = given.get(k)!
+    return out as T
+  }
+  return {
+    tab,
+    training: fill('training', trainingDefaults),
+    serving: fill('serving', servingDefaults),
+    measured: fill('measured', measuredDefaults),
+  }
+}
+
+/** address of the state: the fragment that parse() reads back. */
+export function address(s: State): string {
+  const d: Record<string, string> = defaults[s.tab]
+  const v: Record<string, string> = s[s.tab]
+  const q = new URLSearchParams()
+  for (const k of Object.keys(d)) if (v[k] !== d[k]) q.set(k, v[k]!)
+  const text = q.toString()
+  return `#/${s.tab}${text ? '?' + text : ''}`
+}

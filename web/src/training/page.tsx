@@ -1,0 +1,92 @@
+import { useMemo } from 'preact/hooks'
+import { get } from '../api/client'
+import type { ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
+import { useLoaded } from '../api/use'
+import { useLang } from '../i18n'
+import type { Training } from '../state'
+import { ReportButton } from '../share/report'
+import type { Catalogue } from '../ui/catalogue'
+import { Card, Empty, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
+import { useSearch, type Found } from '../ui/search'
+import { Form } from './form'
+import { Links } from './links'
+import { Memory } from './memory'
+import { Plans } from './plans'
+import { requestOf, shortPlan, type Priced } from './request'
+import { Roofline } from './roofline'
+import { Timeline } from './timeline'
+import { Verdict } from './verdict'
+import { useWalls, Walls } from './walls'
+import { WhyNot } from './whynot'
+
+export type Answer = Found<Training, TrainDoc>
+
+// What a search depends on; the walls, batch and precision are moved without one.
+const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'seq', 'plan', 'mtp', 'tokens', 'price', 'nic', 'mem', 'nodeGpus']
+
+export default function TrainingPage({ s, set, catalogue }: { s: Training; set: (c: Partial<Training>) => void; catalogue: Catalogue }) {
+  const { t, f } = useLang()
+  const cluster = useLoaded(s.cluster, (signal) => get<ClusterDoc>('clusters/' + encodeURIComponent(s.cluster), signal), 300)
+
+  const { answer, error, progress, busy, find, cancel } = useSearch<Training, TrainDoc>('train', (q) => requestOf(q, cluster.value), s)
+  const stale = answer !== undefined && searched.some((k) => answer.asked[k] !== s[k])
+  return (
+    <div class="page">
+      <div class="side">
+        <Card title={t.ask.title}>
+          <Form s={s} set={set} catalogue={catalogue} cluster={cluster.value} field={error?.field ?? ''} busy={busy} onSearch={find} onCancel={cancel} />
+        </Card>
+      </div>
+      <div class="main">
+        {busy && <Waiting progress={progress} text={progress ? t.searching(f.int(progress.done), f.int(progress.all)) : t.searchingFirst} onCancel={cancel} />}
+        {error && !busy && <Failed error={error} onRetry={find} />}
+        {!answer && !busy && !error && <Empty>{t.training.empty}</Empty>}
+        {!answer && busy && <Skeleton tall />}
+        {answer && stale && !busy && (
+          <p class="stale" role="status">
+            {t.stale} <button type="button" onClick={find}>{t.ask.find}</button>
+          </p>
+        )}
+        {answer && <Shown answer={answer} s={s} set={set} cluster={cluster.value} stale={stale} />}
+      </div>
+    </div>
+  )
+}
+
+function Shown({ answer, s, set, cluster, stale }: { answer: Answer; s: Training; set: (c: Partial<Training>) => void; cluster: ClusterDoc | undefined; stale: boolean }) {
+  const { t } = useLang()
+  const base = answer.asked
+  const now: Training = useMemo(
+    () => (stale ? base : { ...base, net: s.net, up: s.up, hbm: s.hbm, batch: s.batch, precision: s.precision }),
+    [base, stale, s.net, s.up, s.hbm, s.batch, s.precision],
+  )
+  const walls = useWalls(answer, now, cluster)
+  const list = walls.plans
+  const index = Math.max(0, list.findIndex((p) => p.text === s.pick))
+  const chosen: Priced | undefined = list[index]
+  const plan: PlanDoc | undefined = chosen?.result
+  const key = plan ? JSON.stringify([now, shortPlan(plan), base]) : ''
+  return (
+    <>
+      <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!walls.moved} />
+      <Walls answer={answer} s={now} set={set} walls={walls} cluster={cluster} />
+      <Plans list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
+      {plan && (
+        <>
+          <Card title={t.training.pictures} aside={<code class="plan">{chosen!.text}</code>}>
+            <div class="pictures">
+              <Roofline s={now} plan={chosen!} cluster={cluster} id={key} />
+              <Links plan={plan} />
+              <Timeline s={now} plan={chosen!} cluster={cluster} id={key} />
+              <Memory s={now} plan={chosen!} cluster={cluster} id={key} />
+            </div>
+          </Card>
+          <WhyNot answer={answer} s={s} now={now} set={set} best={walls.best?.result ?? answer.doc.best} cluster={cluster} moved={walls.moved} />
+        </>
+      )}
+      <Notes title={t.warnings} lines={[...(answer.doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} />
+      <Notes title={t.assumptions} lines={answer.doc.assumptions} />
+      <ReportButton name={`ridgeline-${answer.doc.model}-${answer.doc.cluster}`} />
+    </>
+  )
+}

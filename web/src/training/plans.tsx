@@ -1,0 +1,31 @@
+import type { TrainDoc } from '../api/types'
+import { useLang } from '../i18n'
+import { Card } from '../ui/parts'
+import { Table } from '../ui/table'
+import type { Priced } from './request'
+
+/** Plans is the ranked table; choosing a row shows its pictures. */
+export function Plans({ list, chosen, best, onPick, doc }: { list: Priced[]; chosen: number; best: string; onPick: (text: string) => void; doc: TrainDoc }) {
+  const { t, f } = useLang()
+  return (
+    <Card title={t.plans.title} id="plans">
+      <p class="note">{t.plans.note}</p>
+      <Table
+        name={`plans-${doc.model}-${doc.cluster}`}
+        caption={t.plans.title}
+        rows={list}
+        chosen={chosen}
+        onPick={(i) => onPick(list[i]!.text)}
+        pickLabel={(p) => t.plans.show(p.text)}
+        columns={[
+          { head: t.plans.plan, text: true, raw: (p) => p.text, cell: (p) => <code>{p.text}{p.text === best && <span class="badge">{t.plans.best}</span>}</code> },
+          { head: t.fact.step + ' (s)', raw: (p) => p.result?.step_seconds ?? null, cell: (p) => (p.result ? f.seconds(p.result.step_seconds) : <span class="hint" lang="en">{p.error}</span>) },
+          { head: 'MFU (%)', raw: (p) => (p.result ? p.result.mfu * 100 : null), cell: (p) => f.percent(p.result?.mfu) },
+          { head: t.plans.tokens, raw: (p) => p.result?.tokens_per_second_per_gpu ?? null, cell: (p) => f.int(p.result?.tokens_per_second_per_gpu) },
+          { head: t.fact.memory + ' (GB)', raw: (p) => (p.result ? p.result.memory_bytes_per_gpu / 1e9 : null), cell: (p) => <span class={p.result?.fits === false ? 'over' : undefined}>{f.bytes(p.result?.memory_bytes_per_gpu)}</span> },
+          { head: t.fact.binds, text: true, raw: (p) => p.result?.bound ?? '', cell: (p) => (p.result ? p.result.fits ? t.bound(p.result.bound) : t.plans.tooLarge : '–') },
+        ]}
+      />
+    </Card>
+  )
+}

@@ -1,0 +1,101 @@
+import type { ClusterDoc, PlanDoc, PlanKeys } from '../api/types'
+import { unpack } from '../share/pack'
+import type { Training } from '../state'
+
+/** Walls are factors on the machine's figures, peak and achieved alike; 1 is the machine as it is. */
+export interface Walls {
+  network: number
+  'scale-up': number
+  hbm: number
+}
+
+export const wallsOf = (s: Training): Walls => ({ network: factor(s.net), 'scale-up': factor(s.up), hbm: factor(s.hbm) })
+
+const factor = (text: string): number => {
+  const v = Number(text || '1')
+  return v > 0 && Number.isFinite(v) ? v : 1
+}
+
+export const moved = (w: Walls): boolean => w.network !== 1 || w['scale-up'] !== 1 || w.hbm !== 1
+
+/** Edits of the cluster that are asked for by text; empty is as catalogued. */
+export const edited = (s: Training): boolean => s.mem !== '' || s.nodeGpus !== '' || s.nic !== ''
+
+/**
+ * requestOf is the body of a question about training. The cluster's document is
+ * needed where its figures are edited: an edited cluster is sent as a whole.
+ */
+export async function requestOf(s: Training, cluster: ClusterDoc | undefined): Promise<Record<string, unknown>> {
+  const body: Record<string, unknown> = {
+    model: s.config ? await unpack(s.config) : s.model,
+    cluster: edited(s) && cluster ? clusterBody(s, cluster) : s.cluster,
+    global_batch: Number(s.batch),
+    seq: Number(s.seq),
+    precision: s.precision,
+    top: 8,
+  }
+  if (Number(s.mtp) > 0) body.mtp = Number(s.mtp)
+  if (s.plan.trim()) body.plan = s.plan.trim()
+  if (s.tokens.trim()) body.tokens = s.tokens.trim()
+  if (s.price.trim()) body.price = s.price.trim()
+  const walls = wallsOf(s)
+  if (moved(walls)) body.walls = walls
+  return body
+}
+
+/** clusterBody states the cluster with the edited figures, in the keys of a cluster file. */
+export function clusterBody(s: Training, c: ClusterDoc): Record<string, unknown> {
+  const giga = (v: number) => v / 1e9
+  const nic = s.nic ? Number(s.nic) : c.node.nic_bytes_per_second_per_gpu && giga(c.node.nic_bytes_per_second_per_gpu.value)
+  const node: Record<string, unknown> = { gpus: s.nodeGpus ? Number(s.nodeGpus) : c.node.gpus, scale_up_kind: c.node.scale_up_kind }
+  if (nic) Object.assign(node, { nic_kind: c.node.nic_kind, nic_gb_per_s_per_gpu: nic, shared_nic: c.node.shared_nic })
+  if (c.node.nic_latency_seconds) node.nic_latency_us = c.node.nic_latency_seconds.value * 1e6
+  const body: Record<string, unknown> = {
+    name: c.name + '-edited',
+    device: c.device.name,
+    gpus: c.gpus,
+    node,
+    fabric: { rails: c.node.rails, oversubscription: c.node.oversubscription },
+  }
+  if (s.nic) body.achieved = { nic_gb_per_s: Number(s.nic) }
+  if (s.mem) body.peak = { memory_gb: Number(s.mem) }
+  if (c.price_usd_per_gpu_hour) body.price_usd_per_gpu_hour = c.price_usd_per_gpu_hour
+  return body
+}
+
+const quiet: Record<string, string | number> = {
+  tp: 1, pp: 1, cp: 1, ep: 1, etp: 1, vpp: 1, fsdp: 0, shard: 0, sp: 0, rank: 0,
+  offload: 'none', overlap: 'all', attention: 'flash', tuning: 'full', cpcomm: 'ring', recompute: 'none',
+}
+
+/** shortPlan is the plan as people write it: what stands at its default is left out. */
+export function shortPlan(p: PlanDoc): string {
+  if (p.text) return p.text
+  const order = ['tp', 'pp', 'vpp', 'dp', 'cp', 'ep', 'etp', 'zero', 'shard', 'schedule', 'mbs', 'recompute', 'sp', 'cpcomm', 'offload', 'overlap', 'tuning', 'rank', 'attention']
+  return order.filter((k) => shown(p.plan, k)).map((k) => `${k}=${p.plan[k]}`).join(',')
+}
+
+function shown(p: PlanKeys, k: string): boolean {
+  if (p[k] === undefined || p[k] === quiet[k]) return false
+  if (k === 'schedule') return Number(p.pp) > 1
+  if (k === 'cpcomm') return Number(p.cp) > 1
+  return true
+}
+
+/** fullPlan fixes every key, so that nothing is left to search. */
+export function fullPlan(p: PlanKeys): string {
+  return Object.entries(p)
+    .filter(([k]) => k !== 'precision' && k !== 'fsdp')
+    .map(([k, v]) => `${k}=${v}`)
+    .join(',')
+}
+
+/** Priced is a plan under the figures of the moment: its result, or why it has none. */
+export interface Priced {
+  text: string // as people write it
+  sent: PlanKeys // as the API takes it
+  result?: PlanDoc
+  error?: string
+}
+
+export const priced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: p.plan, result: p })

@@ -1,0 +1,113 @@
+import { useState } from 'preact/hooks'
+import { post } from '../api/client'
+import type { ClusterDoc, ExplainDoc, Operation, Roof } from '../api/types'
+import { useLoaded } from '../api/use'
+import { Axes, frame } from '../chart/axes'
+import { Figure, Legend } from '../chart/figure'
+import { Marks, type Mark } from '../chart/marks'
+import { log, padded } from '../chart/scale'
+import { useLang } from '../i18n'
+import type { Training } from '../state'
+import { Failed, Select, Skeleton } from '../ui/parts'
+import { requestOf, type Priced } from './request'
+
+const bounds = ['compute', 'hbm', 'nvlink', 'network', 'latency'] as const
+
+/** Roofline shows each operation of one rank and micro-batch under the roofs of its device. */
+export function Roofline({ s, plan, cluster, id }: { s: Training; plan: Priced; cluster: ClusterDoc | undefined; id: string }) {
+  const { t } = useLang()
+  const [phase, setPhase] = useState('')
+  const loaded = useLoaded(id, async (signal) => post<ExplainDoc>('train/explain', { ...(await requestOf(s, cluster)), plan: plan.sent, alone: true }, signal), 120)
+  if (loaded.error) return <Failed error={loaded.error} />
+  if (!loaded.value) return <Skeleton tall />
+  const all = loaded.value.operations
+  const phases = [...new Set(all.map((o) => o.phase))]
+  const list = all.filter((o) => !phase || o.phase === phase)
+  return (
+    <Roofs list={list} roofs={loaded.value.roofs ?? []} busy={loaded.busy}>
+      <Select label={t.roof.phase} value={phase} options={[['', t.roof.all], ...phases.map((p): [string, string] => [p, t.phase(p)])]} onChange={setPhase} />
+    </Roofs>
+  )
+}
+
+function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof[]; busy: boolean; children: preact.ComponentChildren }) {
+  const { t, f } = useLang()
+  const points = list.filter((o) => o.flops > 0 && o.bytes > 0)
+  const moves = list.filter((o) => o.flops === 0)
+  const used = bounds.filter((b) => points.some((o) => o.bound === b))
+  const total = list.reduce((sum, o) => sum + o.estimate_seconds * o.layers, 0)
+  const wall = roofs.find((r) => r.unit === 'B/s' && /hbm|memory/.test(r.name))
+  const flat = roofs.filter((r) => r.unit === 'FLOP/s' && /matrix/.test(r.name) && (r.achieved ?? r.peak))
+  const shown = flat.filter((r) => points.some((o) => !o.format || r.name.startsWith(o.format + ' ')))
+  const tell = (o: Operation) =>
+    [
+      `${o.operation} (${t.phase(o.phase)})`,
+      o.layer,
+      `${f.flopRate(o.flops / o.estimate_seconds)}, ${f.num(o.flops_per_byte)} FLOP/B`,
+      `${f.flops(o.flops)}, ${f.bytes(o.bytes)}`,
+      `${f.seconds(o.estimate_seconds)} (≥ ${f.seconds(o.lower_seconds)}) × ${o.layers}`,
+      t.roof.bound(t.bound(o.bound)),
+    ].join('\n')
+  const draw = (width: number) => {
+    const box = frame(width, Math.max(300, Math.min(430, width * 0.62)), { left: 66 })
+    if (!points.length) return <p class="note">{t.roof.none}</p>
+    const rates = points.map((o) => o.flops / o.estimate_seconds)
+    const x = log(padded(points.map((o) => o.flops_per_byte), 0.1), [box.left, box.width - box.right])
+    const y = log(padded([...rates, ...shown.map((r) => r.peak ?? r.achieved!)], 0.05), [box.height - box.bottom, box.top])
+    const top = Math.max(...shown.map((r) => r.achieved ?? r.peak!), Math.max(...rates))
+    const slope = (bytes: number, roof: number) => {
+      const from = Math.max(x.from, y.from / bytes)
+      const to = Math.min(x.to, roof / bytes)
+      return to > from ? { x1: x.at(from), y1: y.at(from * bytes), x2: x.at(to), y2: y.at(to * bytes) } : undefined
+    }
+    const seen = wall && (wall.achieved ?? wall.peak)
+    const ramp = seen && slope(seen, top)
+    const marks: Mark[] = points.map((o, i) => {
+      const r = 3 + 9 * Math.sqrt((o.estimate_seconds * o.layers) / total)
+      const at = { x: x.at(o.flops_per_byte), y: y.at(rates[i]!) }
+      return { ...at, label: tell(o), shape: <circle class={`dot bound-${o.bound}`} cx={at.x} cy={at.y} r={r} /> }
+    })
+    return (
+      <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={t.roof.title}>
+        <Axes box={box} x={x} y={y} xLabel={t.roof.x} yLabel={t.roof.y} xText={f.num} yText={(v) => f.flopRate(v)} />
+        {ramp && (
+          <g class="roof" aria-hidden="true">
+            <line {...ramp} />
+            <text transform={`translate(${ramp.x1 + 8},${ramp.y1 - 8}) rotate(${(Math.atan2(ramp.y2 - ramp.y1, ramp.x2 - ramp.x1) * 180) / Math.PI})`}>{`HBM ${f.rate(seen)}`}</text>
+          </g>
+        )}
+        {shown.map((r, i) => {
+          const v = r.achieved ?? r.peak!
+          const from = seen ? Math.max(x.from, Math.min(x.to, v / seen)) : x.from
+          return (
+            <g class="roof" key={r.name} aria-hidden="true">
+              <line x1={x.at(from)} x2={box.width - box.right} y1={y.at(v)} y2={y.at(v)} />
+              {r.peak && r.peak !== v && <line class="peak" x1={x.at(from)} x2={box.width - box.right} y1={y.at(r.peak)} y2={y.at(r.peak)} />}
+              <text x={box.width - box.right - 4} y={y.at(v) + (i % 2 ? 15 : 15)} text-anchor="end">{`${r.name.replace(' matrix', '')} ${f.flopRate(v)}`}</text>
+            </g>
+          )
+        })}
+        <Marks marks={marks} box={box} label={t.roof.marks(points.length)} />
+      </svg>
+    )
+  }
+  return (
+    <Figure
+      name="roofline"
+      title={t.roof.title}
+      note={t.roof.note(moves.length, f.percent(moves.reduce((sum, o) => sum + o.estimate_seconds * o.layers, 0) / (total || 1)))}
+      busy={busy}
+      legend={
+        <div class="row legendrow">
+          <Legend keys={used.map((b) => ({ name: t.bound(b), tone: 'bound-' + b }))} />
+          {children}
+        </div>
+      }
+      data={{
+        head: [t.roof.operation, t.roof.layer, t.roof.phase, t.roof.times, 'FLOP', 'B', 'FLOP/B', t.roof.estimate + ' (s)', t.roof.lower + ' (s)', t.fact.binds],
+        rows: list.map((o) => [o.operation, o.layer, o.phase, o.layers, o.flops, o.bytes, o.flops_per_byte, o.estimate_seconds, o.lower_seconds, o.bound]),
+      }}
+      draw={draw}
+    />
+  )
+}

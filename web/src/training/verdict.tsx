@@ -1,0 +1,45 @@
+import { useLang } from '../i18n'
+import { Card, Facts } from '../ui/parts'
+import { budgetFacts } from './budget'
+import type { Answer } from './page'
+import type { Priced } from './request'
+
+/** Verdict says which plan is best, how fast it goes and what binds it. */
+export function Verdict({ answer, best, first, busy, settled }: { answer: Answer; best: Priced | undefined; first: Priced | undefined; busy: boolean; settled: boolean }) {
+  const { t, f } = useLang()
+  const doc = answer.doc
+  const p = best?.result ?? first?.result ?? doc.best
+  const text = best?.text ?? first?.text ?? ''
+  return (
+    <Card title={t.verdict.title} id="verdict">
+      <div aria-busy={busy ? 'true' : undefined}>
+        <p class="lead">
+          {p.fits ? t.verdict.best : t.verdict.nearest} <code class="plan">{text}</code>
+        </p>
+        <p class="sentence">
+          {p.fits ? t.verdict.sentence(f.seconds(p.step_seconds), t.bound(p.bound), f.seconds(solOf(p.bound, p.sol) ?? p.lower_seconds)) : t.verdict.tooLarge(f.bytes(p.memory_bytes_per_gpu), f.bytes(p.memory_limit_bytes))}
+        </p>
+        <Facts
+          facts={[
+            { name: t.fact.step, value: f.seconds(p.step_seconds), note: t.fact.between(f.seconds(p.lower_seconds), f.seconds(p.upper_seconds)) },
+            { name: t.fact.throughput, value: `${f.int(p.tokens_per_second_per_gpu)} ${t.unit.tokensPerSecond}`, note: t.unit.perGpu },
+            { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
+            { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
+            { name: t.fact.binds, value: t.bound(p.bound), note: p.bound_link || undefined },
+            ...budgetFacts(p, t, f),
+          ]}
+        />
+        {settled && <p class="note">{t.verdict.searched(f.int(doc.searched), f.seconds(doc.search_seconds))}{doc.partial ? ' ' + t.verdict.partial : ''}</p>}
+        {settled && doc.published && (
+          <p class="note">
+            {t.verdict.published(f.seconds(doc.published.step_seconds))} <cite>{doc.published.source}</cite>
+          </p>
+        )}
+      </div>
+    </Card>
+  )
+}
+
+export function solOf(bound: string, sol: { compute_seconds: number; hbm_seconds: number; nvlink_seconds: number; network_seconds: number }): number | undefined {
+  return (sol as unknown as Record<string, number>)[bound + '_seconds']
+}

@@ -1,0 +1,134 @@
+import { useMemo } from 'preact/hooks'
+import { post, Problem } from '../api/client'
+import type { BreakEven, ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
+import { useLoaded } from '../api/use'
+import { useLang } from '../i18n'
+import type { Training } from '../state'
+import { Card, Select } from '../ui/parts'
+import { Slider } from '../ui/slider'
+import type { Answer } from './page'
+import { precisions } from './form'
+import { priced, requestOf, type Priced } from './request'
+
+export interface WallsState {
+  plans: Priced[] // the ranked plans under the figures of the moment, in the order of the search
+  best: Priced | undefined // the fastest of them that fits
+  first: Priced | undefined // the search's best, priced anew
+  evens: BreakEven[] // of the search's best
+  moved: boolean
+  busy: boolean
+}
+
+const moves: (keyof Training)[] = ['net', 'up', 'hbm', 'batch', 'precision']
+
+/** useWalls prices the plans of an answer again whenever a wall moves; nothing is searched. */
+export function useWalls(answer: Answer, now: Training, cluster: ClusterDoc | undefined): WallsState {
+  const ranked = useMemo(() => {
+    const doc = answer.doc
+    const list = doc.plans?.length ? doc.plans : [doc.best]
+    return list.map(priced)
+  }, [answer])
+  const moved = moves.some((k) => answer.asked[k] !== now[k])
+  const key = moved ? JSON.stringify([moves.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
+  const loaded = useLoaded(key, (signal) => reprice(ranked, now, cluster, signal), 30)
+  const plans = moved && loaded.value ? loaded.value.plans : ranked
+  const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
+  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], moved, busy: moved && loaded.busy }
+}
+
+async function reprice(ranked: Priced[], now: Training, cluster: ClusterDoc | undefined, signal: AbortSignal): Promise<{ plans: Priced[] }> {
+  const body = await requestOf(now, cluster)
+  const plans = await Promise.all(
+    ranked.map(async (p): Promise<Priced> => {
+      try {
+        const doc = await post<TrainDoc>('train', { ...body, plan: p.sent, alone: true }, signal)
+        return { ...p, result: doc.best }
+      } catch (e) {
+        if (e instanceof Problem && e.status >= 400 && e.status < 500 && e.status !== 401) return { text: p.text, sent: p.sent, error: e.detail }
+        throw e
+      }
+    }),
+  )
+  return { plans }
+}
+
+interface Props {
+  answer: Answer
+  s: Training
+  set: (c: Partial<Training>) => void
+  walls: WallsState
+  cluster: ClusterDoc | undefined
+}
+
+const figure: Record<'net' | 'up' | 'hbm', string> = { net: 'network', up: 'scale-up link', hbm: 'memory bandwidth' }
+
+/** Walls are the sliders: what if the link, the memory, the batch, the format were other. */
+export function Walls({ answer, s, set, walls, cluster }: Props) {
+  const { t, f } = useLang()
+  const batch0 = Number(answer.asked.batch)
+  const batches = useMemo(() => steps(batch0), [batch0])
+  const best = walls.best?.result
+  const first: PlanDoc | undefined = walls.first?.result
+  return (
+    <Card title={t.walls.title} id="walls" aside={walls.moved ? <button type="button" onClick={() => set({ net: answer.asked.net, up: answer.asked.up, hbm: answer.asked.hbm, batch: answer.asked.batch, precision: answer.asked.precision })}>{t.walls.reset}</button> : undefined}>
+      <p class="note">{t.walls.note}</p>
+      <div class="sliders">
+        {(['net', 'up', 'hbm'] as const).map((k) => {
+          const even = walls.evens.find((e) => e.what === figure[k])
+          const base = baseOf(k, even, Number(answer.asked[k]), cluster)
+          if (!base) return null
+          const flip = even?.flip ? even.flip / base : undefined
+          return (
+            <Slider
+              key={k}
+              id={'wall-' + k}
+              label={t.walls[k]}
+              value={Math.log2(Number(s[k]) || 1)}
+              min={-4}
+              max={4}
+              step={0.125}
+              text={`${f.rate(base * Number(s[k]))}  ×${f.num(Number(s[k]))}`}
+              flip={flip && { at: Math.log2(flip), text: t.walls.flip(f.rate(even!.flip!), flip < Number(answer.asked[k]), t.bound(even!.next_bound ?? '')) }}
+              none={t.walls.noFlip}
+              onInput={(v) => set({ [k]: String(Number((2 ** v).toPrecision(4))) })}
+            />
+          )
+        })}
+        <Slider
+          id="wall-batch"
+          label={t.ask.batch}
+          value={Math.max(0, batches.indexOf(Number(s.batch)))}
+          min={0}
+          max={batches.length - 1}
+          step={1}
+          text={`${f.int(Number(s.batch))} ${t.unit.sequences}`}
+          onInput={(v) => set({ batch: String(batches[v]) })}
+        />
+        <Select label={t.ask.precision} value={s.precision} options={precisions} onChange={(v) => set({ precision: v })} id="wall-precision" />
+      </div>
+      <p class={'flipverdict' + (walls.moved && first && first.bound !== answer.doc.best.bound ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>
+        {!walls.moved && t.walls.asSearched}
+        {walls.moved && !best && t.walls.nothing}
+        {walls.moved && best && t.walls.verdict(f.seconds(best.step_seconds), t.bound(best.bound), best.step_seconds / answer.doc.best.step_seconds, walls.best!.text !== walls.first!.text ? walls.best!.text : '', f)}
+        {walls.moved && first && first.bound !== answer.doc.best.bound && ' ' + t.walls.flipped(t.bound(answer.doc.best.bound), t.bound(first.bound))}
+      </p>
+    </Card>
+  )
+}
+
+/** baseOf is a figure of the machine as it is catalogued, B/s: what was achieved, else the datasheet's. */
+function baseOf(k: 'net' | 'up' | 'hbm', even: BreakEven | undefined, factor: number, c: ClusterDoc | undefined): number | undefined {
+  if (even) return even.now / (factor || 1)
+  const name = { net: 'NIC', up: 'scale-up link', hbm: 'memory bandwidth' }[k]
+  const fig = c?.device.figures.find((x) => x.name === name)
+  if (k === 'net' && c && c.nodes < 2) return undefined
+  return fig?.achieved?.value ?? fig?.peak?.value
+}
+
+/** steps of the batch around what was asked: eighths to eight times, whole sequences. */
+export function steps(batch: number): number[] {
+  const out = new Set<number>()
+  for (let e = -3; e <= 3; e += 0.5) out.add(Number.isInteger(e) ? Math.round(batch * 2 ** e) : Math.round((batch * 2 ** Math.floor(e) * 3) / 2))
+  out.add(batch)
+  return [...out].filter((v) => v >= 1).sort((a, b) => a - b)
+}

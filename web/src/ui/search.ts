@@ -1,0 +1,42 @@
+import { useEffect, useRef, useState } from 'preact/hooks'
+import { search, type Problem, type Progress } from '../api/client'
+import { asProblem } from '../api/use'
+
+export interface Found<Q, D> {
+  doc: D
+  asked: Q
+}
+
+/** useSearch asks a long question once at the start and then when find() is called; a newer question stops the older. */
+export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, question: Q) {
+  const [answer, setAnswer] = useState<Found<Q, D>>()
+  const [error, setError] = useState<Problem>()
+  const [progress, setProgress] = useState<Progress>()
+  const [busy, setBusy] = useState(false)
+  const running = useRef<AbortController>(undefined)
+
+  const ask = async (q: Q) => {
+    running.current?.abort()
+    const abort = (running.current = new AbortController())
+    setBusy(true)
+    setError(undefined)
+    setProgress(undefined)
+    try {
+      const doc = await search<D>(path, await body(q), abort.signal, setProgress)
+      if (running.current === abort) setAnswer({ doc, asked: q })
+    } catch (e) {
+      if (!abort.signal.aborted) setError(asProblem(e))
+    } finally {
+      if (running.current === abort) setBusy(false)
+    }
+  }
+  const cancel = () => {
+    running.current?.abort()
+    setBusy(false)
+  }
+  useEffect(() => {
+    void ask(question)
+    return () => running.current?.abort()
+  }, [])
+  return { answer, error, progress, busy, find: () => void ask(question), cancel }
+}

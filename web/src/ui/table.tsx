@@ -1,0 +1,77 @@
+import type { ComponentChildren } from 'preact'
+import { useState } from 'preact/hooks'
+import { csv, download } from '../chart/export'
+import { useLang } from '../i18n'
+
+export interface Column<T> {
+  head: string
+  cell: (row: T, i: number) => ComponentChildren
+  raw: (row: T, i: number) => string | number | null // SI, for CSV and sorting
+  text?: boolean // left-aligned words
+}
+
+/** Table sorts by a column's head, exports CSV, and lets one row be chosen. */
+export function Table<T>(p: { name: string; caption: string; columns: Column<T>[]; rows: T[]; chosen?: number; onPick?: (i: number) => void; pickLabel?: (row: T) => string }) {
+  const { t } = useLang()
+  const [by, setBy] = useState<{ col: number; down: boolean }>()
+  const order = p.rows.map((_, i) => i)
+  if (by) {
+    const raw = p.columns[by.col]!.raw
+    const key = (i: number) => raw(p.rows[i]!, i)
+    order.sort((a, b) => {
+      const [x, y] = [key(a), key(b)]
+      if (x === null || y === null) return x === y ? 0 : x === null ? 1 : -1
+      return (x < y ? -1 : x > y ? 1 : a - b) * (by.down ? -1 : 1)
+    })
+  }
+  return (
+    <div class="tablebox">
+      <div class="scroll" tabIndex={0} role="region" aria-label={p.caption}>
+        <table class={p.onPick ? 'picks' : undefined}>
+          <caption class="hidden">{p.caption}</caption>
+          <thead>
+            <tr>
+              {p.columns.map((c, i) => (
+                <th key={c.head} scope="col" class={c.text ? undefined : 'n'} aria-sort={by?.col === i ? (by.down ? 'descending' : 'ascending') : undefined}>
+                  <button type="button" class="sort" onClick={() => setBy({ col: i, down: by?.col === i && !by.down })}>
+                    {c.head}
+                    {by?.col === i && <span aria-hidden="true">{by.down ? ' ▾' : ' ▴'}</span>}
+                  </button>
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {order.map((i) => {
+              const row = p.rows[i]!
+              return (
+                <tr key={i} class={p.chosen === i ? 'chosen' : undefined} aria-current={p.chosen === i ? 'true' : undefined} onClick={p.onPick && (() => p.onPick!(i))}>
+                  {p.columns.map((c, j) => (
+                    <td key={j} class={c.text ? undefined : 'n'}>
+                      {j === 0 && p.onPick && p.pickLabel ? (
+                        <button type="button" class="pick" aria-label={p.pickLabel(row)} aria-pressed={p.chosen === i}>
+                          {c.cell(row, i)}
+                        </button>
+                      ) : (
+                        c.cell(row, i)
+                      )}
+                    </td>
+                  ))}
+                </tr>
+              )
+            })}
+          </tbody>
+        </table>
+      </div>
+      <button
+        type="button"
+        class="quiet"
+        aria-label={`CSV: ${p.caption}`}
+        onClick={() => download(p.name + '.csv', csv(p.columns.map((c) => c.head), order.map((i) => p.columns.map((c) => c.raw(p.rows[i]!, i)))), 'text/csv')}
+      >
+        CSV
+      </button>
+      <span class="hidden">{t.table.sortHint}</span>
+    </div>
+  )
+}

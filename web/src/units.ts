@@ -1,0 +1,49 @@
+// Quantities as people read them: SI in, text with its unit out, in the
+// reader's number format. Nothing here decides what a quantity is.
+
+export type Format = ReturnType<typeof formats>
+
+const steps = (units: [number, string][]) => (v: number): [number, string] => {
+  for (const [scale, unit] of units) if (Math.abs(v) >= scale) return [v / scale, unit]
+  const last = units[units.length - 1]!
+  return [v / last[0], last[1]]
+}
+
+const time = steps([[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']])
+const decimal = (unit: string) =>
+  steps([[1e18, 'E' + unit], [1e15, 'P' + unit], [1e12, 'T' + unit], [1e9, 'G' + unit], [1e6, 'M' + unit], [1e3, 'k' + unit], [1, unit]])
+const byteStep = decimal('B')
+const flopStep = decimal('FLOP')
+const countStep = steps([[1e12, 'T'], [1e9, 'B'], [1e6, 'M'], [1e3, 'k'], [1, '']])
+
+/** formats of one language; a missing value is a dash. */
+export function formats(lang: string) {
+  const digits = new Intl.NumberFormat(lang, { maximumSignificantDigits: 4 })
+  const whole = new Intl.NumberFormat(lang, { maximumFractionDigits: 0 })
+  const num = (v: number) => (Math.abs(v) >= 1000 ? whole.format(v) : digits.format(v))
+  const made = (step: (v: number) => [number, string], suffix = '') => (v: number | null | undefined) => {
+    if (v == null || !Number.isFinite(v)) return '–'
+    if (v === 0) return '0 ' + step(1)[1] + suffix
+    const [x, unit] = step(v)
+    return (num(x) + '\u00a0' + unit + suffix).trim()
+  }
+  return {
+    seconds: made(time),
+    bytes: made(byteStep),
+    rate: made(byteStep, '/s'),
+    flops: made(flopStep),
+    flopRate: made(flopStep, '/s'),
+    count: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : made(countStep)(v).replace('\u00a0', ' ').trim()),
+    int: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : whole.format(v)),
+    num: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : num(v)),
+    percent: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : digits.format(Number((v * 100).toPrecision(3))) + '\u00a0%'),
+    usd: (v: number | null | undefined) =>
+      v == null || !Number.isFinite(v) ? '–' : new Intl.NumberFormat(lang, { style: 'currency', currency: 'USD', maximumSignificantDigits: 4 }).format(v),
+  }
+}
+
+/** quantity reads "50", "50 GB", "1.5TB" as a number in units of `unit` (such as GB); NaN where it is none. */
+export function inUnit(text: string): number {
+  const v = Number(text.trim().replace(',', '.'))
+  return text.trim() === '' ? NaN : v
+}
