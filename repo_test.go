@@ -49,7 +49,7 @@ var layers = []layer{
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
 	{"api", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise", "one answer for every face; formats nothing"},
-	{"ask", "unit workload sched model hw plan train infer serve deploy api", "texts to requests: the same fields and words for every face; resolves no name itself"},
+	{"ask", "unit workload sched model hw plan train infer serve deploy advise api", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve emulate deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
 	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},

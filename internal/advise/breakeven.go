@@ -24,7 +24,7 @@ const (
 	NumKnobs
 )
 
-var knobNames = [NumKnobs]string{"network", "scale-up link", "both links", "memory bandwidth", "matrix rate"}
+var knobNames = [NumKnobs + 1]string{"network", "scale-up link", "both links", "memory bandwidth", "matrix rate", "global batch"}
 
 // String is the knob's name in reports.
 func (k Knob) String() string { return knobNames[k] }
@@ -90,21 +90,20 @@ const flipLimit = 1000
 // plan p to be bound by something else: towards faster where the knob's own
 // resource binds, towards slower otherwise.
 func (q *Question) Flip(p *plan.Plan, k Knob) (BreakEven, error) {
+	e, err := q.Evaluator()
+	if err != nil {
+		return BreakEven{}, err
+	}
 	at := func(by float64) (train.Bound, error) {
-		turned := q.with(func(q *Question) { q.Cluster = Turn(q.Cluster, k, by) })
-		e, err := turned.Evaluator()
+		turned, err := e.On(Turn(q.Cluster, k, by))
 		if err != nil {
 			return "", err
 		}
-		r, err := e.Evaluate(p)
+		r, err := turned.Evaluate(p)
 		if err != nil {
 			return "", err
 		}
 		return r.Bound, nil
-	}
-	e, err := q.Evaluator()
-	if err != nil {
-		return BreakEven{}, err
 	}
 	now, err := at(1)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // Explained is a step of an engine, operation by operation.
@@ -15,6 +16,7 @@ type Explained struct {
 	Batch infer.Batch
 	Step  infer.Step  // of the engine alone, without a drafter
 	Rows  []infer.Row // of one GPU
+	Roofs []Roof
 }
 
 // ExplainInfer is the tables of `explain infer`: the best deployment that the
@@ -50,6 +52,7 @@ func ExplainInfer(ctx context.Context, r *InferRequest) (*InferAnswer, []Explain
 			}
 		}
 		x.Step, x.Rows = in.Engine.Step(&x.Batch), in.Engine.Explain(&x.Batch)
+		x.Roofs = roofs(in.Engine.Machine(), v.Cluster, v.Weights, v.Experts, unit.BF16) // attention runs in 16 bit
 		list = append(list, x)
 	}
 	return a, list, nil

@@ -35,7 +35,9 @@ type TrainRequest struct {
 	// others: quick enough to follow a slider.
 	Alone bool
 	// Against is what the plan is compared with; nil: the best of the whole space.
-	Against  *plan.Fixed
+	Against *plan.Fixed
+	// Sweep is a figure to turn, to see which of the listed plans wins where.
+	Sweep    *advise.Knob
 	Progress func(done, all int)
 }
 
@@ -62,6 +64,9 @@ type TrainAnswer struct {
 	Warnings     []string
 	Assumptions  []string
 	Elapsed      time.Duration
+
+	// Sweep is the listed plans while the request's knob is turned.
+	Sweep *advise.Sweep
 
 	asked *advise.Question // as Best was evaluated
 }
@@ -187,7 +192,12 @@ func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
 	if against == nil {
 		against = fixed.Free()
 	}
-	whole, err := q.Best(ctx, against)
+	return a.compare(ctx, q, against)
+}
+
+// compare says what the best plan lacks against the best that fixed leaves open.
+func (a *TrainAnswer) compare(ctx context.Context, q *advise.Question, fixed *plan.Fixed) error {
+	whole, err := q.Best(ctx, fixed)
 	if err != nil || len(whole.Plans) == 0 {
 		return err
 	}
@@ -223,6 +233,15 @@ func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question) error {
 	}
 	if a.BreakEvens, err = a.asked.Flips(&a.Best.Plan); err != nil {
 		return err
+	}
+	if k := a.Request.Sweep; k != nil && len(a.Plans) > 0 {
+		plans := make([]plan.Plan, min(len(a.Plans), mostSwept))
+		for i := range plans {
+			plans[i] = a.Plans[i].Plan
+		}
+		if a.Sweep, err = a.asked.Sweep(ctx, plans, *k); err != nil {
+			return err
+		}
 	}
 	return a.explainFSDP(ctx)
 }

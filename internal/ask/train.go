@@ -2,9 +2,12 @@ package ask
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 
 	"github.com/spf13/pflag"
 
+	"github.com/ridgeline/ridgeline/internal/advise"
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -23,7 +26,8 @@ type Train struct {
 	batch, seq, mtp, top                     int64
 	limit                                    float64
 	exhaustive, alone                        bool
-	against                                  string
+	against, sweep                           string
+	turn                                     map[advise.Knob]float64
 	tokens                                   int64
 	price                                    float64
 	step, mtbf, checkpoint, interval, resume unit.Seconds
@@ -45,6 +49,8 @@ func NewTrain() *Train {
 	fs.BoolVar(&f.exhaustive, "exhaustive", false, "lay out every plan that fits instead of skipping those a bound proves slower")
 	fs.BoolVar(&f.alone, "alone", false, "answer for the plan of --plan without comparing it with others")
 	fs.StringVar(&f.against, "against", "", "`KEYS` of the plan to compare with, in place of the best of all")
+	fs.Var(Quantity(&f.turn, parseTurn, "FIGURE=FACTOR", ""), "turn", "scale figures of the cluster, peak and achieved: network=0.5,hbm=2; "+strings.Join(knobs(), ", "))
+	fs.StringVar(&f.sweep, "sweep", "", "turn one `FIGURE` and show which listed plan wins where: "+strings.Join(advise.KnobWords(), ", "))
 	Count(fs, &f.tokens, "tokens", "tokens of the whole run, such as 14.8T, for days and cost")
 	fs.Var(Quantity(&f.price, unit.ParseMoney, "USD", ""), "price", "price of a GPU-hour (default: the cluster file's)")
 	Duration(fs, &f.step, "step-time", "measured step time, in place of the estimate, for days and cost")
@@ -72,6 +78,11 @@ func (f *Train) Request(find Finder) (*api.TrainRequest, error) {
 	if r.Cluster, err = find.Cluster(f.cluster); err != nil {
 		return nil, err
 	}
+	for k := range advise.NumKnobs {
+		if by := f.turn[k]; by > 0 {
+			r.Cluster = advise.Turn(r.Cluster, k, by)
+		}
+	}
 	if r.Model, err = find.Model(f.model); err != nil {
 		return nil, err
 	}
@@ -88,6 +99,13 @@ func (f *Train) Request(find Finder) (*api.TrainRequest, error) {
 		if r.Against, err = plan.Parse(f.against); err != nil {
 			return nil, fmt.Errorf("--against: %w", err)
 		}
+	}
+	if f.Flags.Changed("sweep") {
+		k, ok := advise.ParseKnob(f.sweep)
+		if !ok {
+			return nil, UnknownWord("figure of --sweep", f.sweep, advise.KnobWords(), "use "+strings.Join(advise.KnobWords(), ", "))
+		}
+		r.Sweep = &k
 	}
 	if f.top < 1 || f.top > 1000 {
 		return nil, fmt.Errorf("--top %d: give 1 to 1000", f.top)
@@ -141,4 +159,31 @@ func (f *Train) failures(t *train.Terms) error {
 		}
 	}
 	return nil
+}
+
+// knobs are the figures of machines that --turn takes.
+func knobs() []string { return advise.KnobWords()[:advise.NumKnobs] }
+
+// mostTurned bounds a factor: beyond it a machine is no machine.
+const mostTurned = 1000
+
+// parseTurn reads figure=factor pairs.
+func parseTurn(text string) (map[advise.Knob]float64, error) {
+	m := map[advise.Knob]float64{}
+	for _, pair := range strings.Split(text, ",") {
+		name, factor, ok := strings.Cut(strings.TrimSpace(pair), "=")
+		k, known := advise.ParseKnob(name)
+		if !ok || !known || k >= advise.NumKnobs {
+			return nil, fmt.Errorf("%q is no figure and factor: write for example network=0.5, with one of %s", pair, strings.Join(knobs(), ", "))
+		}
+		by, err := strconv.ParseFloat(factor, 64)
+		if err != nil || !(by >= 1.0/mostTurned && by <= mostTurned) {
+			return nil, fmt.Errorf("%s=%s: give a factor from %g to %d", name, factor, 1.0/mostTurned, mostTurned)
+		}
+		if m[k] > 0 {
+			return nil, fmt.Errorf("%s is turned twice: keep one", name)
+		}
+		m[k] = by
+	}
+	return m, nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/train"
 )
 
 func newExplainCommand(env *Env) *cobra.Command {
@@ -43,7 +44,7 @@ open: FLOPs, bytes, FLOPs per byte, lower, estimated and upper time, and what bi
 			return failed(cmd, err)
 		}
 		if *asJSON {
-			err = report.JSON(env.Stdout, report.NewOperationsDoc(a, rows))
+			err = operationsDoc(env, a, rows)
 		} else {
 			err = env.print(func(p *report.Page) { report.Operations(p, a, rows) })
 		}
@@ -53,4 +54,12 @@ open: FLOPs, bytes, FLOPs per byte, lower, estimated and upper time, and what bi
 		return verdict(cmd, a)
 	}
 	return cmd
+}
+
+func operationsDoc(env *Env, a *api.TrainAnswer, rows []train.Row) error {
+	roofs, err := a.Roofs()
+	if err != nil {
+		return err
+	}
+	return report.JSON(env.Stdout, report.NewOperationsDoc(a, rows, roofs))
 }

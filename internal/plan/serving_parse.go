@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"maps"
 	"strconv"
 	"strings"
 )
@@ -40,6 +41,20 @@ func (t *ServingText) Disaggregated() *Disaggregated {
 	}
 	return &Disaggregated{Prefill: t.Prefill.Serving, Decode: t.Decode.Serving,
 		PrefillWorkers: t.Prefill.Workers, DecodeWorkers: t.Decode.Workers}
+}
+
+// WithWorkers is a text of two roles with these numbers of workers fixed.
+func (t *ServingText) WithWorkers(prefill, decode int) *ServingText {
+	with := func(f *FixedServing, n int) *FixedServing {
+		g := *f
+		g.Workers, g.given = n, maps.Clone(f.given)
+		if g.given == nil {
+			g.given = map[Key]bool{}
+		}
+		g.given[KeyWorkers] = true
+		return &g
+	}
+	return &ServingText{Prefill: with(t.Prefill, prefill), Decode: with(t.Decode, decode)}
 }
 
 // ParseServing reads `key=value` pairs separated by commas, or two such lists

@@ -93,6 +93,7 @@ type ExplainedStepDoc struct {
 	Sequences  int                   `json:"sequences"`
 	Drafts     int                   `json:"drafts"`
 	Time       StepDoc               `json:"time"`
+	Roofs      []RoofDoc             `json:"roofs"`
 	Operations []ServingOperationDoc `json:"operations"`
 }
 
@@ -100,6 +101,7 @@ type ExplainedStepDoc struct {
 type ServingOperationDoc struct {
 	Name      string  `json:"operation"`
 	Part      string  `json:"part"`
+	Format    string  `json:"format,omitempty"`
 	Times     float64 `json:"times"`
 	FLOPs     float64 `json:"flops"`
 	Bytes     int64   `json:"bytes"`
@@ -118,10 +120,10 @@ func NewServingOperationsDoc(a *api.InferAnswer, steps []api.Explained) ServingO
 	for i := range steps {
 		x := &steps[i]
 		s := ExplainedStepDoc{Step: x.Name, Prompt: x.Batch.Prefill, Sequences: x.Batch.Decode, Drafts: x.Batch.Draft, Time: stepDoc(&x.Step),
-			Operations: []ServingOperationDoc{}}
+			Roofs: roofDocs(x.Roofs), Operations: []ServingOperationDoc{}}
 		for k := range x.Rows {
 			r := &x.Rows[k]
-			s.Operations = append(s.Operations, ServingOperationDoc{r.Op.Name, r.Part.String(), r.Times, float64(r.FLOPs), int64(r.Bytes), r.Intensity(),
+			s.Operations = append(s.Operations, ServingOperationDoc{r.Op.Name, r.Part.String(), productFormat(&r.Op), r.Times, float64(r.FLOPs), int64(r.Bytes), r.Intensity(),
 				float64(r.Floor), float64(r.Total), float64(r.Upper), r.Bound.String()})
 		}
 		d.Steps = append(d.Steps, s)

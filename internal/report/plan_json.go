@@ -9,6 +9,7 @@ import (
 // PlanDoc is one plan's answer in JSON.
 type PlanDoc struct {
 	Plan           map[string]any     `json:"plan"`
+	Text           string             `json:"text"` // Plan as --plan reads it
 	Fits           bool               `json:"fits"`
 	MemoryBytes    int64              `json:"memory_bytes_per_gpu"`
 	MemoryLimit    int64              `json:"memory_limit_bytes"`
@@ -70,16 +71,13 @@ type BudgetDoc struct {
 const mfuConvention = "model FLOPs with causal attention, without recomputation, over the dense BF16 peak"
 
 func planDoc(a *api.TrainAnswer, r *train.Result) PlanDoc {
-	d := PlanDoc{Plan: planKeys(&r.Plan), Fits: r.Fits, MemoryBytes: int64(r.Memory.Total()), MemoryLimit: int64(r.Limit),
+	d := PlanDoc{Plan: planKeys(&r.Plan), Text: r.Plan.String(), Fits: r.Fits, MemoryBytes: int64(r.Memory.Total()), MemoryLimit: int64(r.Limit),
 		MemoryRank: r.MemoryRank, Memory: memoryDoc(&r.Memory), Step: float64(r.Step), Lower: float64(r.Lower), Upper: float64(r.Upper),
 		TokensPerGPU: r.TokensPerSecondPerGPU(), MFU: r.MFU(), HFU: r.HFU(), MFUConvention: mfuConvention,
-		Bound: r.Bound, BoundLink: r.Link, SOL: solDoc(&r.Ceilings), Exposed: map[string]float64{}, Kernels: float64(r.Kernels()),
+		Bound: r.Bound, BoundLink: r.Link, SOL: solDoc(&r.Ceilings), Exposed: exposedDoc(r), Kernels: float64(r.Kernels()),
 		Anatomy: AnatomyDoc{float64(r.Anatomy.Forward), float64(r.Anatomy.Backward), float64(r.Anatomy.Weight),
 			float64(r.Anatomy.Pairs), float64(r.Anatomy.Bubble), float64(r.Anatomy.Optimizer)},
 		MicroBatches: r.MicroBatches, Warnings: orEmpty(r.Warnings)}
-	for w := range train.NumWaits {
-		d.Exposed[w.String()] = float64(r.Waits[w])
-	}
 	t := a.Request.Terms
 	b, err := r.Budget(t)
 	d.HoursPerTokens = b.HoursPerTrillion

@@ -11,7 +11,7 @@ import (
 // change the verdict. Sections without content are left out.
 func Train(p *Page, a *api.TrainAnswer) {
 	for _, draw := range []func(*Page, *api.TrainAnswer){trainHeader, trainVerdict, trainVersus, trainTime, trainCeilings,
-		trainAnatomy, trainMemory, trainRanked, trainRejected, trainFSDP, trainFlips, trainPrecisions, trainBudget, trainNotes} {
+		trainAnatomy, trainMemory, trainRanked, trainRejected, trainFSDP, trainFlips, trainSweep, trainPrecisions, trainBudget, trainNotes} {
 		draw(p, a)
 	}
 }

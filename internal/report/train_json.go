@@ -30,6 +30,7 @@ type TrainDoc struct {
 	Precisions    []PrecisionDoc        `json:"precisions"`
 	BreakEven     []BreakEvenDoc        `json:"break_even"`
 	FSDP          *FSDPDoc              `json:"fsdp,omitempty"`
+	Sweep         *SweepDoc             `json:"sweep,omitempty"`
 	Budget        BudgetDoc             `json:"budget"`
 	Published     *catalog.PublishedRun `json:"published,omitempty"`
 	Warnings      []string              `json:"warnings"`
@@ -98,6 +99,9 @@ func NewTrainDoc(a *api.TrainAnswer) TrainDoc {
 	}
 	for _, p := range a.Precisions {
 		d.Precisions = append(d.Precisions, PrecisionDoc{p.Precision, float64(p.Result.Step), solDoc(&p.Result.Ceilings), p.Ratio, p.Result.Bound})
+	}
+	if a.Sweep != nil {
+		d.Sweep = NewSweepDoc(a.Sweep)
 	}
 	if a.FSDP != nil {
 		d.FSDP = &FSDPDoc{Plan: planDoc(a, a.FSDP), Algorithms: algorithms(a.FSDPSharding), BreakEven: breakEvens(a.FSDPEvens)}

@@ -12,11 +12,15 @@ func trainVersus(p *Page, a *api.TrainAnswer) {
 	if o == nil {
 		return
 	}
+	what := "best plan of the whole space"
+	if a.Request.Against != nil {
+		what = "plan of --against"
+	}
 	if r.Plan.String() == o.Plan.String() {
-		p.section("The best plan of the whole space is the same one")
+		p.section("The %s is the same one", what)
 		return
 	}
-	p.section("Against the best plan of the whole space")
+	p.section("Against the %s", what)
 	p.planLine(2, o.Plan.String())
 	if a.WhyNot != "" {
 		p.Text(0, "Why not the named plan: %s.", a.WhyNot)

@@ -56,7 +56,10 @@ func (r *Result) warn() {
 func (e *Evaluator) throughput(r *Result) {
 	j := e.job
 	r.Tokens = float64(j.GlobalBatch-j.Idle) * float64(j.Seq)
-	r.FLOPsPerToken = j.Model.FLOPsPerToken(int64(j.Seq), model.Causal, j.MTP)
+	if e.perToken == 0 {
+		e.perToken = j.Model.FLOPsPerToken(int64(j.Seq), model.Causal, j.MTP)
+	}
+	r.FLOPsPerToken = e.perToken
 	if r.Plan.Tuning != plan.FullTraining { // frozen weights have no gradient of their own
 		r.FLOPsPerToken -= j.Model.WeightGradientFLOPs(j.MTP)
 	}

@@ -31,8 +31,10 @@ type Evaluator struct {
 	job     *plan.Job
 	cluster *hw.Cluster
 	mach    *cost.Machine
+	options cost.Options
 	limit   unit.Bytes
 
+	perToken unit.FLOPs    // FLOPs per token of the job, counted at first need
 	classes []model.Layer // distinct layers
 	prefix  [][]int32     // prefix[c][i] = layers of class c among the first i
 	copies  bool          // a matrix is held twice where the model's ends lie apart
@@ -64,7 +66,7 @@ func NewEvaluatorWith(j *plan.Job, c *hw.Cluster, limit float64, o cost.Options)
 	if limit == 0 {
 		limit = DefaultMemoryLimit
 	}
-	e := &Evaluator{job: j, cluster: c, mach: mach, limit: unit.Bytes(limit * c.Device.Peak.Memory.Value)}
+	e := &Evaluator{job: j, cluster: c, mach: mach, options: o, limit: unit.Bytes(limit * c.Device.Peak.Memory.Value)}
 	e.shared = &shapes{of: map[shapeKey]*shape{}}
 	e.forget()
 	e.classify()
@@ -76,6 +78,20 @@ func (e *Evaluator) Clone() *Evaluator {
 	f := *e
 	f.forget()
 	return &f
+}
+
+// On is an Evaluator of the same job on c, which differs from the cluster in rates
+// alone: what does not depend on them is kept. Both serve one goroutine.
+func (e *Evaluator) On(c *hw.Cluster) (*Evaluator, error) {
+	mach, err := cost.New(c, e.options)
+	if err != nil {
+		return nil, err
+	}
+	f := *e
+	f.forget()
+	f.mach, f.cluster, f.shared = mach, c, &shapes{of: map[shapeKey]*shape{}}
+	f.cuts, f.topologies = e.cuts, e.topologies
+	return &f, nil
 }
 
 // forget starts with empty caches of its own.

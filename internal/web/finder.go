@@ -109,7 +109,7 @@ func (f *finder) object(flag string, raw json.RawMessage) (string, error) {
 		}
 		f.clusters[name] = c
 		return name, nil
-	case "plan", "against":
+	case "plan", "against", "turn":
 		return planText(raw)
 	}
 	return "", errors.New("is no object here: write it as a text")
@@ -135,8 +135,11 @@ func planText(raw json.RawMessage) (string, error) {
 		default:
 			return "", fmt.Errorf("plan key %q is no number and no word", k)
 		}
-		if k != "precision" && k != "fsdp" { // said by a field of its own, and by zero and the degrees
-			words = append(words, fmt.Sprintf("%s=%v", k, v))
+		switch text := fmt.Sprint(v); {
+		case k == "precision", k == "fsdp": // said by a field of its own, and by zero and the degrees
+		case text == "0" && (k == "shard" || k == "rank"): // none, as when left out
+		default:
+			words = append(words, k+"="+text)
 		}
 	}
 	slices.Sort(words)

@@ -126,6 +126,8 @@ func schemaOf(fs *pflag.FlagSet, required []string, hidden ...string) *huma.Sche
 			if name == "LIST" {
 				p.OneOf = append(p.OneOf, &huma.Schema{Type: huma.TypeArray, Items: &huma.Schema{OneOf: []*huma.Schema{text, object}}})
 			}
+		case f.Name == "turn":
+			p.OneOf = []*huma.Schema{text, {Type: huma.TypeObject, Description: "a factor for each figure", AdditionalProperties: &huma.Schema{Type: huma.TypeNumber}}}
 		case f.Name == "plan" || f.Name == "against":
 			p.OneOf = []*huma.Schema{text, {Type: huma.TypeObject, Description: "the keys as answers state them", AdditionalProperties: true}}
 		default:

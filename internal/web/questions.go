@@ -1,16 +1,22 @@
 package web
 
 import (
+	"encoding/json"
+	"errors"
+	"maps"
+
 	"github.com/danielgtaylor/huma/v2"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
+	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 )
 
 // The bodies of questions differ in their schema alone.
 type (
 	trainFields    struct{ fields }
+	sweepFields    struct{ fields }
 	inferFields    struct{ fields }
 	simulateFields struct{ fields }
 	scheduleFields struct{ fields }
@@ -21,6 +27,13 @@ var fileFlags = []string{"trace"}
 
 func (trainFields) Schema(huma.Registry) *huma.Schema {
 	return schemaOf(ask.NewTrain().Flags, []string{"model", "cluster", "global_batch", "seq"})
+}
+
+func (sweepFields) Schema(huma.Registry) *huma.Schema {
+	s := schemaOf(ask.NewTrain().Flags, []string{"model", "cluster", "global_batch", "seq", "sweep", "plans"}, "plan")
+	s.Properties["plans"] = &huma.Schema{Type: huma.TypeArray, Description: "the plans to compare, keys that are not given are searched at today's figures",
+		Items: &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject, AdditionalProperties: true}}}}
+	return s
 }
 
 func (inferFields) Schema(huma.Registry) *huma.Schema {
@@ -55,6 +68,37 @@ func (f trainFields) request() (*api.TrainRequest, []string, error) {
 		return nil, nil, badInput(err)
 	}
 	return r, q.Notes, nil
+}
+
+func (f sweepFields) request() (*api.TrainRequest, []*plan.Fixed, error) {
+	rest := maps.Clone(f.fields)
+	delete(rest, "plans")
+	r, _, err := trainFields{rest}.request()
+	switch {
+	case err != nil:
+		return nil, nil, err
+	case r.Sweep == nil:
+		return nil, nil, badInput(&ask.MissingError{Flag: "sweep"})
+	case f.fields["plans"] == nil:
+		return nil, nil, badInput(&ask.MissingError{Flag: "plans"})
+	}
+	var list []json.RawMessage
+	if err := json.Unmarshal(f.fields["plans"], &list); err != nil {
+		return nil, nil, badInput(&fieldError{"plans", errors.New("plans is no list: give texts such as tp=8,pp=4, or objects as answers state them")})
+	}
+	var plans []*plan.Fixed
+	for _, raw := range list {
+		text, _, err := (&finder{}).text("plan", raw)
+		if err != nil {
+			return nil, nil, badInput(&fieldError{"plans", err})
+		}
+		p, err := plan.Parse(text)
+		if err != nil {
+			return nil, nil, badInput(&fieldError{"plans", err})
+		}
+		plans = append(plans, p)
+	}
+	return r, plans, nil
 }
 
 func (f inferFields) request() (*api.InferRequest, error) {

@@ -66,6 +66,22 @@ func (s *Server) servingRoutes() {
 			return report.NewServingOperationsDoc(a, steps), nil
 		},
 	})
+	add(s, computed[inferFields]{
+		op:       operation("ratio", "/api/v1/infer/ratio", tagServing, "A plan of two roles at other numbers of prefill and decode workers"),
+		document: report.RatioDoc{},
+		answer: func(ctx context.Context, f *inferFields, p progress) (any, error) {
+			r, err := f.request()
+			if err != nil {
+				return nil, err
+			}
+			r.Progress = p
+			a, err := api.InferRatio(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewRatioDoc(a), nil
+		},
+	})
 	add(s, computed[simulateFields]{
 		op:       operation("simulate", "/api/v1/simulate", tagServing, "A deployment under a load, request by request"),
 		document: report.SimulateDoc{},

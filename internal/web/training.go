@@ -28,8 +28,46 @@ func (s *Server) trainRoutes() {
 			if err != nil {
 				return nil, err
 			}
-			return report.NewOperationsDoc(a, rows), nil
+			roofs, err := a.Roofs()
+			return report.NewOperationsDoc(a, rows, roofs), err
 		}),
+	})
+	add(s, computed[trainFields]{
+		op:       operation("timeline", "/api/v1/train/timeline", tagTraining, "A plan's step in time and space: passes, sends, memory per stage"),
+		document: report.TimelineDoc{},
+		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
+			a, m, err := api.TrainMoments(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewTimelineDoc(a, m), nil
+		}),
+	})
+	add(s, computed[trainFields]{
+		op:       operation("why-not", "/api/v1/train/whynot", tagTraining, "Why a plan is not the answer, in two sentences and numbers"),
+		document: report.WhyNotDoc{},
+		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
+			a, err := api.WhyNot(ctx, r)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewWhyNotDoc(a), nil
+		}),
+	})
+	add(s, computed[sweepFields]{
+		op:       operation("sweep", "/api/v1/train/sweep", tagTraining, "A few plans while one figure is turned: where the verdict flips"),
+		document: report.SweepDoc{},
+		answer: func(ctx context.Context, f *sweepFields, _ progress) (any, error) {
+			r, plans, err := f.request()
+			if err != nil {
+				return nil, err
+			}
+			sweep, err := api.TrainSweep(ctx, r, plans, *r.Sweep)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewSweepDoc(sweep), nil
+		},
 	})
 }
 
