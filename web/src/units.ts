@@ -3,13 +3,15 @@
 
 export type Format = ReturnType<typeof formats>
 
-const steps = (units: [number, string][]) => (v: number): [number, string] => {
-  for (const [scale, unit] of units) if (Math.abs(v) >= scale) return [v / scale, unit]
+/** steps chooses a unit: the first whose threshold the value reaches, in units of its size. */
+const steps = (units: [number, string, number?][]) => (v: number): [number, string] => {
+  for (const [size, unit, from = size] of units) if (Math.abs(v) >= from) return [v / size, unit]
   const last = units[units.length - 1]!
   return [v / last[0], last[1]]
 }
 
-const time = steps([[86400, 'd'], [3600, 'h'], [60, 'min'], [1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']])
+// Steps of minutes are compared with steps of seconds: the second stays up to ten minutes.
+const time = steps([[86400, 'd', 172_800], [3600, 'h', 7200], [60, 'min', 600], [1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']])
 const decimal = (unit: string) =>
   steps([[1e18, 'E' + unit], [1e15, 'P' + unit], [1e12, 'T' + unit], [1e9, 'G' + unit], [1e6, 'M' + unit], [1e3, 'k' + unit], [1, unit]])
 const byteStep = decimal('B')
@@ -19,6 +21,8 @@ const countStep = steps([[1e12, 'T'], [1e9, 'B'], [1e6, 'M'], [1e3, 'k'], [1, ''
 /** formats of one language; a missing value is a dash. */
 export function formats(lang: string) {
   const digits = new Intl.NumberFormat(lang, { maximumSignificantDigits: 4 })
+  const three = new Intl.NumberFormat(lang, { maximumSignificantDigits: 3 })
+  const tenth = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
   const whole = new Intl.NumberFormat(lang, { maximumFractionDigits: 0 })
   const num = (v: number) => (Math.abs(v) >= 1000 ? whole.format(v) : digits.format(v))
   const made = (step: (v: number) => [number, string], suffix = '') => (v: number | null | undefined) => {
@@ -36,14 +40,9 @@ export function formats(lang: string) {
     count: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : made(countStep)(v).replace('\u00a0', ' ').trim()),
     int: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : whole.format(v)),
     num: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : num(v)),
-    percent: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : digits.format(Number((v * 100).toPrecision(3))) + '\u00a0%'),
+    percent: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : tenth.format(v * 100) + '\u00a0%'),
+    ratio: (v: number) => three.format(v),
     usd: (v: number | null | undefined) =>
       v == null || !Number.isFinite(v) ? '–' : new Intl.NumberFormat(lang, { style: 'currency', currency: 'USD', maximumSignificantDigits: 4 }).format(v),
   }
-}
-
-/** quantity reads "50", "50 GB", "1.5TB" as a number in units of `unit` (such as GB); NaN where it is none. */
-export function inUnit(text: string): number {
-  const v = Number(text.trim().replace(',', '.'))
-  return text.trim() === '' ? NaN : v
 }

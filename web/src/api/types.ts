@@ -95,10 +95,11 @@ export interface Operation {
 }
 
 export interface Roof {
-  name: string
+  resource: string // compute, hbm, nvlink, network
+  format?: string // of products
+  achieved: number
+  peak: number | null
   unit: string
-  peak?: number | null
-  achieved?: number | null
 }
 
 export interface ExplainDoc {
@@ -111,17 +112,38 @@ export interface Pass {
   microbatch: number
   start: number
   end: number
+  backward_microbatch?: number
+  waits?: Record<string, number>
 }
 
 export interface TimelineDoc {
   step_seconds: number
-  bubble_rate?: number
-  stages: Pass[][]
-  communication?: { stage?: number; name: string; start: number; end: number }[][] | null
-  shown_microbatches?: number
-  microbatches?: number
-  memory_by_rank?: { rank: number; memory: Record<string, number> }[] | null
-  memory_limit_bytes?: number
+  pipeline_seconds: number
+  bubble_rate: number
+  schedule: string
+  memory_limit_bytes: number
+  stages: {
+    stage: number
+    passes: Pass[]
+    close: { collectives_seconds: number; optimizer_seconds: number }
+    memory: Record<string, number>
+  }[]
+  sends: { from: number; to: number; microbatch: number; direction: string; link: string; start: number; end: number }[]
+}
+
+export interface SweepDoc {
+  figure: string
+  unit: string
+  now: number
+  flips: {
+    low: number
+    high: number
+    crossing: number | null
+    best_below: number | null
+    best_above: number | null
+    bound_below?: Bound
+    bound_above?: Bound
+  }[]
 }
 
 export interface Point {

@@ -21,6 +21,9 @@ interface Props {
   yText: (v: number) => string
 }
 
+/** roomFor is the left margin that the widest of some labels needs, beside the axis' own. */
+export const roomFor = (labels: string[]): number => 34 + Math.max(...labels.map((l) => l.length)) * 6.6
+
 /** Axes draws both axes with light grid lines; labels carry the unit. */
 export function Axes({ box, x, y, xLabel, yLabel, xText, yText }: Props) {
   const bottom = box.height - box.bottom
@@ -33,7 +36,7 @@ export function Axes({ box, x, y, xLabel, yLabel, xText, yText }: Props) {
           <text x={box.left - 8} dy="0.32em" text-anchor="end">{yText(v)}</text>
         </g>
       ))}
-      {x.marks(Math.max(2, Math.floor((right - box.left) / 78))).map((v) => (
+      {x.marks(Math.max(2, Math.floor((right - box.left) / 62))).map((v) => (
         <g key={v} transform={`translate(${x.at(v)},0)`}>
           <line class="grid" y1={box.top} y2={bottom} />
           <text y={bottom + 17} text-anchor="middle">{xText(v)}</text>

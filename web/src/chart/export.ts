@@ -1,7 +1,7 @@
 // A picture leaves the page as it is seen: styles of classes become attributes,
 // so that the file stands alone; PNG is drawn from it at twice the size.
 
-const kept = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'text-anchor', 'dominant-baseline']
+const kept = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'paint-order', 'stroke-linejoin', 'text-anchor', 'dominant-baseline']
 
 export function standalone(svg: SVGSVGElement): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement

@@ -1,5 +1,5 @@
 import { line } from 'd3-shape'
-import { Axes, frame } from './axes'
+import { Axes, frame, roomFor } from './axes'
 import { Marks, type Mark } from './marks'
 import { doubling, linear, log, padded, type Scale } from './scale'
 
@@ -27,11 +27,12 @@ export interface LinesProps {
 
 /** Lines draws series of points, joined or not. */
 export function Lines(p: LinesProps) {
-  const box = frame(p.width, p.height ?? 280)
   const all = p.series.flatMap((s) => s.points)
   if (!all.length) return null
+  const levels = p.limit ? [...all.map((d) => d.y), p.limit.y] : all.map((d) => d.y)
+  const box = frame(p.width, p.height ?? 280, { left: roomFor(scale(p.yScale ?? 'linear', levels, [1, 0]).marks(5).map(p.yText)) })
   const x = scale(p.xScale ?? 'linear', all.map((d) => d.x), [box.left, box.width - box.right])
-  const y = scale(p.yScale ?? 'linear', p.limit ? [...all.map((d) => d.y), p.limit.y] : all.map((d) => d.y), [box.height - box.bottom, box.top])
+  const y = scale(p.yScale ?? 'linear', levels, [box.height - box.bottom, box.top])
   const path = line<{ x: number; y: number }>((d) => x.at(d.x), (d) => y.at(d.y))
   const marks: Mark[] = p.series.flatMap((s) =>
     s.points.map((d) => ({

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useRef, useState } from 'preact/hooks'
+import { useMemo, useRef, useState } from 'preact/hooks'
 import type { Box } from './axes'
 
 export interface Mark {
@@ -33,26 +33,31 @@ export function Marks({ marks, box, label, onPick }: { marks: Mark[]; box: Box; 
     } else if (e.key === 'Escape') setAt(-1)
   }
   const shown = marks[at]
+  const drawn = useMemo(
+    () =>
+      marks.map((m, i) => (
+        <g
+          key={i}
+          role="listitem"
+          aria-label={m.label.replaceAll('\n', ', ')}
+          tabIndex={i === Math.min(stop, marks.length - 1) ? 0 : -1}
+          class={onPick ? 'mark pick' : 'mark'}
+          onPointerEnter={() => setAt(i)}
+          onPointerLeave={() => setAt(-1)}
+          onFocus={() => (setAt(i), setStop(i))}
+          onBlur={() => setAt(-1)}
+          onKeyDown={(e) => key(e, i)}
+          onClick={onPick ? () => onPick(i) : undefined}
+        >
+          {m.shape}
+        </g>
+      )),
+    [marks, stop],
+  )
   return (
     <g>
       <g ref={group} role="list" aria-label={label}>
-        {marks.map((m, i) => (
-          <g
-            key={i}
-            role="listitem"
-            aria-label={m.label.replaceAll('\n', ', ')}
-            tabIndex={i === Math.min(stop, marks.length - 1) ? 0 : -1}
-            class={'mark' + (i === at ? ' on' : '') + (onPick ? ' pick' : '')}
-            onPointerEnter={() => setAt(i)}
-            onPointerLeave={() => setAt(-1)}
-            onFocus={() => (setAt(i), setStop(i))}
-            onBlur={() => setAt(-1)}
-            onKeyDown={(e) => key(e, i)}
-            onClick={onPick ? () => onPick(i) : undefined}
-          >
-            {m.shape}
-          </g>
-        ))}
+        {drawn}
       </g>
       {shown && <Tip at={shown} box={box} />}
     </g>

@@ -20,8 +20,8 @@ export function log(domain: [number, number], range: [number, number]): Scale {
   const s = scaleLog(domain, range)
   const decades = Math.log10(domain[1] / domain[0])
   const marks = (n: number) => {
-    if (decades < 1) return thin(s.ticks(n), n)
-    const all = s.ticks(100)
+    if (decades < 0.8) return thin(s.ticks(n), n)
+    const all = s.ticks(10)
     const of = (keep: number[]) => all.filter((v) => keep.includes(Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))))
     const fine = of([1, 2, 5])
     return fine.length <= n ? fine : thin(of([1]), n)
@@ -32,7 +32,7 @@ export function log(domain: [number, number], range: [number, number]): Scale {
 /** doubling marks powers of two. */
 export function doubling(domain: [number, number], range: [number, number]): Scale {
   const s = scaleLog(domain, range).base(2)
-  return { at: s, marks: (n) => thin(s.ticks(64).filter((v) => Number.isInteger(Math.log2(v))), n), from: domain[0], to: domain[1] }
+  return { at: s, marks: (n) => thin(s.ticks(4).filter((v) => Number.isInteger(Math.log2(v))), n), from: domain[0], to: domain[1] }
 }
 
 function thin(list: number[], most: number): number[] {

@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import { post } from '../api/client'
 import type { InferDoc, Point } from '../api/types'
 import { useLoaded } from '../api/use'
@@ -28,7 +29,7 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
     { name: 'tpot', title: t.serving.tpotPlot, y: 'TPOT', of: (p: Point) => p.tpot_seconds!, text: f.seconds, log: true, limit: Number(asked.tpot) / 1e3 || undefined },
   ]
   return (
-    <Card title={t.serving.curves} id="curves" aside={<code class="plan">{plan}</code>}>
+    <Card title={t.serving.curves} id="curves" aside={<PlanText text={plan} />}>
       <p class="note">{t.serving.curvesNote}</p>
       <Legend keys={specs.map((s, i) => ({ name: s, tone: 'tone' + ((i % 8) + 1) }))} />
       <div class="pictures three">

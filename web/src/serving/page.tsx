@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import type { InferDoc } from '../api/types'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
@@ -49,17 +50,17 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
     <>
       <Card title={t.verdict.title} id="verdict">
         <p class="lead">
-          {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <code class="plan">{planText(b.plan)}</code>
+          {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <PlanText text={planText(b.plan)} />
         </p>
         <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), f.int(b.concurrency), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
         <Facts
           facts={[
             { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: doc.slo?.ttft_seconds ? `≤ ${f.seconds(doc.slo.ttft_seconds)}` : undefined },
             { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: doc.slo?.tpot_seconds ? `≤ ${f.seconds(doc.slo.tpot_seconds)}` : undefined },
-            { name: t.serving.user, value: f.num(b.tokens_per_second_per_user) + ' ' + t.unit.tokensPerSecond },
-            { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu) + ' ' + t.unit.tokensPerSecond },
+            { name: t.serving.user, value: f.num(b.tokens_per_second_per_user), unit: t.unit.tokensPerSecond },
+            { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
             { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
-            { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens) + ' ' + t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
+            { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens), unit: t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
             { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` },
           ]}
         />

@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import type { InferDoc } from '../api/types'
 import { useLang } from '../i18n'
 import { Card } from '../ui/parts'
@@ -15,7 +16,7 @@ export function Points({ doc, name }: { doc: InferDoc; name: string }) {
         columns={[
           { head: t.serving.inFlight, raw: (p) => p.concurrency, cell: (p) => f.int(p.concurrency) },
           { head: t.ask.cluster, text: true, raw: (p) => p.cluster, cell: (p) => p.cluster },
-          { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <code>{planText(p.plan)}</code> },
+          { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <PlanText text={planText(p.plan)} /> },
           { head: t.serving.spec, text: true, raw: (p) => p.spec, cell: (p) => p.spec },
           { head: t.serving.gpus, raw: (p) => p.gpus, cell: (p) => f.int(p.gpus) },
           { head: 'TTFT (s)', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },

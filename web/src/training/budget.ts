@@ -6,8 +6,8 @@ import type { Format } from '../units'
 /** budgetFacts are days and cost of the whole run, where its tokens are known. */
 export function budgetFacts(p: PlanDoc, t: Dict, f: Format): Fact[] {
   const out: Fact[] = []
-  if (p.days != null) out.push({ name: t.fact.days, value: f.num(p.days) + ' ' + t.unit.days })
+  if (p.days != null) out.push({ name: t.fact.days, value: f.num(p.days), unit: t.unit.days })
   if (p.cost_usd != null) out.push({ name: t.fact.cost, value: f.usd(p.cost_usd) })
-  if (!out.length) out.push({ name: t.fact.gpuHours, value: f.int(p.gpu_hours_per_trillion_tokens) + ' GPU·h', note: t.fact.perTrillion })
+  if (!out.length) out.push({ name: t.fact.gpuHours, value: f.int(p.gpu_hours_per_trillion_tokens), unit: 'GPU·h', note: t.fact.perTrillion })
   return out
 }

@@ -15,7 +15,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
     ...sol.map(({ r, v }) => ({
       name: t.bound(r),
       strong: r === plan.bound,
-      parts: [{ value: v, tone: 'bound-' + r, label: `${t.bound(r)}: ${f.seconds(v)}\n${t.links.ofStep(f.percent(v / plan.step_seconds))}\n${t.links.ofCompute(f.num(v / plan.sol.compute_seconds))}` }],
+      parts: [{ value: v, tone: 'bound-' + r, label: `${t.bound(r)}: ${f.seconds(v)}\n${t.links.ofStep(f.percent(v / plan.step_seconds))}\n${t.links.ofCompute(f.ratio(v / plan.sol.compute_seconds))}` }],
     })),
     {
       name: t.fact.step,
@@ -26,7 +26,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
     <Figure
       name="links"
       title={t.links.title}
-      note={t.links.note(t.bound(plan.bound), f.num(Math.max(plan.sol.nvlink_seconds, plan.sol.network_seconds) / plan.sol.compute_seconds))}
+      note={t.links.note(t.bound(plan.bound), f.ratio(Math.max(plan.sol.nvlink_seconds, plan.sol.network_seconds) / plan.sol.compute_seconds))}
       data={{
         head: [t.links.resource, t.links.seconds, '% ' + t.fact.step],
         rows: [...sol.map(({ r, v }) => [t.bound(r), v, (v / plan.step_seconds) * 100]), ...spent.map((x) => [t.part(x.part), x.v, (x.v / plan.step_seconds) * 100])],

@@ -17,7 +17,7 @@ export function Memory({ s, plan, cluster, id }: { s: Training; plan: Priced; cl
   if (loaded.error) return <Failed error={loaded.error} />
   if (!loaded.value) return <Skeleton tall />
   const doc: TimelineDoc = loaded.value
-  const ranks = doc.memory_by_rank?.length ? doc.memory_by_rank : [{ rank: p.memory_rank, memory: p.memory }]
+  const ranks = doc.stages.map((x) => ({ rank: x.stage, memory: x.memory }))
   const parts = [...memoryParts, ...Object.keys(p.memory).filter((k) => !memoryParts.includes(k))].filter((k) => ranks.some((r) => (r.memory[k] ?? 0) > 0))
   const tone = (k: string) => 'part' + (memoryParts.indexOf(k) < 0 ? 7 : memoryParts.indexOf(k))
   return (

@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import { useMemo } from 'preact/hooks'
 import { get } from '../api/client'
 import type { ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
@@ -73,7 +74,7 @@ function Shown({ answer, s, set, cluster, stale }: { answer: Answer; s: Training
       <Plans list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
       {plan && (
         <>
-          <Card title={t.training.pictures} aside={<code class="plan">{chosen!.text}</code>}>
+          <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
             <div class="pictures">
               <Roofline s={now} plan={chosen!} cluster={cluster} id={key} />
               <Links plan={plan} />

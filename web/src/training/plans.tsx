@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import type { TrainDoc } from '../api/types'
 import { useLang } from '../i18n'
 import { Card } from '../ui/parts'
@@ -18,7 +19,8 @@ export function Plans({ list, chosen, best, onPick, doc }: { list: Priced[]; cho
         onPick={(i) => onPick(list[i]!.text)}
         pickLabel={(p) => t.plans.show(p.text)}
         columns={[
-          { head: t.plans.plan, text: true, raw: (p) => p.text, cell: (p) => <code>{p.text}{p.text === best && <span class="badge">{t.plans.best}</span>}</code> },
+          { head: '#', raw: (_, i) => i + 1, cell: (_, i) => f.int(i + 1) },
+          { head: t.plans.plan, text: true, raw: (p) => p.text, cell: (p) => <PlanText text={p.text}>{p.text === best && <span class="badge">{t.plans.best}</span>}</PlanText> },
           { head: t.fact.step + ' (s)', raw: (p) => p.result?.step_seconds ?? null, cell: (p) => (p.result ? f.seconds(p.result.step_seconds) : <span class="hint" lang="en">{p.error}</span>) },
           { head: 'MFU (%)', raw: (p) => (p.result ? p.result.mfu * 100 : null), cell: (p) => f.percent(p.result?.mfu) },
           { head: t.plans.tokens, raw: (p) => p.result?.tokens_per_second_per_gpu ?? null, cell: (p) => f.int(p.result?.tokens_per_second_per_gpu) },

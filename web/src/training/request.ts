@@ -39,7 +39,7 @@ export async function requestOf(s: Training, cluster: ClusterDoc | undefined): P
   if (s.tokens.trim()) body.tokens = s.tokens.trim()
   if (s.price.trim()) body.price = s.price.trim()
   const walls = wallsOf(s)
-  if (moved(walls)) body.walls = walls
+  if (moved(walls)) body.turn = walls
   return body
 }
 

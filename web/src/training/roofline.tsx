@@ -36,9 +36,8 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
   const moves = list.filter((o) => o.flops === 0)
   const used = bounds.filter((b) => points.some((o) => o.bound === b))
   const total = list.reduce((sum, o) => sum + o.estimate_seconds * o.layers, 0)
-  const wall = roofs.find((r) => r.unit === 'B/s' && /hbm|memory/.test(r.name))
-  const flat = roofs.filter((r) => r.unit === 'FLOP/s' && /matrix/.test(r.name) && (r.achieved ?? r.peak))
-  const shown = flat.filter((r) => points.some((o) => !o.format || r.name.startsWith(o.format + ' ')))
+  const wall = roofs.find((r) => r.resource === 'hbm')
+  const shown = roofs.filter((r) => r.resource === 'compute')
   const tell = (o: Operation) =>
     [
       `${o.operation} (${t.phase(o.phase)})`,
@@ -49,18 +48,18 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
       t.roof.bound(t.bound(o.bound)),
     ].join('\n')
   const draw = (width: number) => {
-    const box = frame(width, Math.max(300, Math.min(430, width * 0.62)), { left: 66 })
+    const box = frame(width, Math.max(300, Math.min(430, width * 0.62)), { left: 104 })
     if (!points.length) return <p class="note">{t.roof.none}</p>
     const rates = points.map((o) => o.flops / o.estimate_seconds)
     const x = log(padded(points.map((o) => o.flops_per_byte), 0.1), [box.left, box.width - box.right])
-    const y = log(padded([...rates, ...shown.map((r) => r.peak ?? r.achieved!)], 0.05), [box.height - box.bottom, box.top])
-    const top = Math.max(...shown.map((r) => r.achieved ?? r.peak!), Math.max(...rates))
+    const y = log(padded([...rates, ...shown.map((r) => r.peak ?? r.achieved)], 0.05), [box.height - box.bottom, box.top])
+    const top = Math.max(...shown.map((r) => r.achieved), ...rates)
     const slope = (bytes: number, roof: number) => {
       const from = Math.max(x.from, y.from / bytes)
       const to = Math.min(x.to, roof / bytes)
       return to > from ? { x1: x.at(from), y1: y.at(from * bytes), x2: x.at(to), y2: y.at(to * bytes) } : undefined
     }
-    const seen = wall && (wall.achieved ?? wall.peak)
+    const seen = wall?.achieved
     const ramp = seen && slope(seen, top)
     const marks: Mark[] = points.map((o, i) => {
       const r = 3 + 9 * Math.sqrt((o.estimate_seconds * o.layers) / total)
@@ -76,14 +75,14 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
             <text transform={`translate(${ramp.x1 + 8},${ramp.y1 - 8}) rotate(${(Math.atan2(ramp.y2 - ramp.y1, ramp.x2 - ramp.x1) * 180) / Math.PI})`}>{`HBM ${f.rate(seen)}`}</text>
           </g>
         )}
-        {shown.map((r, i) => {
-          const v = r.achieved ?? r.peak!
+        {shown.map((r) => {
+          const v = r.achieved
           const from = seen ? Math.max(x.from, Math.min(x.to, v / seen)) : x.from
           return (
-            <g class="roof" key={r.name} aria-hidden="true">
+            <g class="roof" key={r.format ?? ''} aria-hidden="true">
               <line x1={x.at(from)} x2={box.width - box.right} y1={y.at(v)} y2={y.at(v)} />
               {r.peak && r.peak !== v && <line class="peak" x1={x.at(from)} x2={box.width - box.right} y1={y.at(r.peak)} y2={y.at(r.peak)} />}
-              <text x={box.width - box.right - 4} y={y.at(v) + (i % 2 ? 15 : 15)} text-anchor="end">{`${r.name.replace(' matrix', '')} ${f.flopRate(v)}`}</text>
+              <text x={box.width - box.right - 4} y={y.at(v) - 6} text-anchor="end">{`${r.format} ${f.flopRate(v)}`}</text>
             </g>
           )
         })}

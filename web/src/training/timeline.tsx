@@ -33,7 +33,11 @@ export function useTimeline(s: Training, plan: Priced, cluster: ClusterDoc | und
 
 const windows = ['whole', 'start', 'middle', 'end'] as const
 
-/** Timeline draws the step: a row per pipeline stage, its passes and communication; what is empty is bubble. */
+// Above this many passes in view they are drawn as one shape for each kind: no
+// reader points at one of thousands.
+const mostMarks = 2000
+
+/** Timeline draws the step: a row per pipeline stage, its passes and what it sends; what is empty is bubble. */
 export function Timeline({ s, plan, cluster, id }: { s: Training; plan: Priced; cluster: ClusterDoc | undefined; id: string }) {
   const { t, f } = useLang()
   const [view, setView] = useState<(typeof windows)[number]>('whole')
@@ -41,23 +45,28 @@ export function Timeline({ s, plan, cluster, id }: { s: Training; plan: Priced; 
   if (loaded.error) return <Failed error={loaded.error} />
   if (!loaded.value) return <Skeleton tall />
   const doc = loaded.value
-  const end = Math.max(...doc.stages.flatMap((x) => x.map((p) => p.end)), doc.step_seconds || 0)
-  const shown = doc.stages.flatMap((x, i) => x.map((p) => ({ ...p, stage: i })))
-  const span = end * 0.16
+  const all = doc.stages.flatMap((x) => x.passes.map((p) => ({ ...p, stage: x.stage })))
+  const end = Math.max(...all.map((p) => p.end), doc.step_seconds)
+  const span = end * Math.min(0.5, Math.max(0.04, 12 / Math.max(1, Math.max(...doc.stages.map((x) => x.passes.length)))))
   const from = { whole: 0, start: 0, middle: end / 2 - span / 2, end: end - span }[view]
   const to = view === 'whole' ? end : from + span
-  const passes = [...new Set(shown.map((p) => p.pass))]
-  const lanes = doc.communication ?? []
-  const cut = doc.shown_microbatches !== undefined && doc.microbatches !== undefined && doc.shown_microbatches < doc.microbatches
+  const kinds = [...new Set(all.map((p) => p.pass))].flatMap((k) => (k === 'FB' ? ['F', 'B'] : [k]))
   return (
     <Figure
       name="timeline"
       title={t.timeline.title}
-      note={`${t.timeline.note(f.seconds(doc.step_seconds), doc.bubble_rate === undefined ? '–' : f.percent(doc.bubble_rate))}${cut ? ' ' + t.timeline.cut(doc.shown_microbatches!, doc.microbatches!) : ''}`}
+      note={t.timeline.note(f.seconds(doc.step_seconds), f.percent((plan.result!.exposed.bubble ?? 0) / plan.result!.step_seconds), doc.schedule)}
       busy={loaded.busy}
       legend={
         <div class="row legendrow">
-          <Legend keys={[...passes.map((p) => ({ name: t.pass(p), tone: 'pass-' + p })), ...(lanes.length ? [{ name: t.timeline.comm, tone: 'pass-comm' }] : []), { name: t.timeline.bubble, tone: 'pass-bubble' }]} />
+          <Legend
+            keys={[
+              ...[...new Set(kinds)].map((k) => ({ name: t.pass(k), tone: 'pass-' + k })),
+              { name: t.timeline.comm, tone: 'pass-comm' },
+              { name: t.timeline.optimizer, tone: 'pass-opt' },
+              { name: t.timeline.bubble, tone: 'pass-bubble' },
+            ]}
+          />
           <div class="segments" role="group" aria-label={t.timeline.view}>
             {windows.map((w) => (
               <button key={w} type="button" aria-pressed={view === w} onClick={() => setView(w)}>{t.timeline[w]}</button>
@@ -65,7 +74,7 @@ export function Timeline({ s, plan, cluster, id }: { s: Training; plan: Priced; 
           </div>
         </div>
       }
-      data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)'], rows: shown.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end]) }}
+      data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)'], rows: all.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end]) }}
       draw={(width) => <Rows width={width} doc={doc} from={from} to={to} />}
     />
   )
@@ -74,46 +83,72 @@ export function Timeline({ s, plan, cluster, id }: { s: Training; plan: Priced; 
 function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from: number; to: number }) {
   const { t, f } = useLang()
   const n = doc.stages.length
-  const lanes = doc.communication ?? []
-  const row = Math.max(9, Math.min(26, 300 / n))
-  const thin = lanes.length ? Math.max(4, row * 0.35) : 0
-  const pitch = row + thin + 4
-  const box = frame(width, n * pitch + 62, { left: 58, top: 10 })
+  const row = Math.max(8, Math.min(28, 290 / n))
+  const lane = Math.max(3, row * 0.3)
+  const pitch = row + lane + 3
+  const box = frame(width, n * pitch + 60, { left: 58, top: 8 })
   const x = linear([from, to], [box.left, box.width - box.right], false)
   const inside = (p: { start: number; end: number }) => p.end > from && p.start < to
-  const rect = (p: { start: number; end: number }, y: number, h: number) => {
+  const rect = (p: { start: number; end: number }, stage: number, below = false): Place => {
     const x1 = x.at(Math.max(from, p.start))
-    return { x: x1, y, width: Math.max(0.4, x.at(Math.min(to, p.end)) - x1), height: h }
+    return { x: x1, y: box.top + stage * pitch + (below ? row + 1 : 0), width: Math.max(0.4, x.at(Math.min(to, p.end)) - x1), height: below ? lane : row }
   }
-  const marks: Mark[] = doc.stages.flatMap((passes, i) =>
-    passes.filter(inside).map((p) => {
-      const at = rect(p, box.top + i * pitch, row)
-      return { x: at.x + at.width / 2, y: at.y, label: `${t.memory.stage(i)}: ${t.pass(p.pass)}, ${t.timeline.microbatch} ${p.microbatch}\n${f.seconds(p.end - p.start)} (${f.seconds(p.start)} – ${f.seconds(p.end)})`, shape: <Shape p={p} at={at} /> }
-    }),
-  )
-  const comm: Mark[] = lanes.flatMap((list, i) =>
-    list.filter(inside).map((p) => {
-      const at = rect(p, box.top + i * pitch + row + 1, thin)
-      return { x: at.x + at.width / 2, y: at.y, label: `${t.memory.stage(p.stage ?? i)}: ${p.name}\n${f.seconds(p.end - p.start)} (${f.seconds(p.start)} – ${f.seconds(p.end)})`, shape: <rect class="pass-comm" {...at} /> }
-    }),
-  )
+  const when = (p: { start: number; end: number }) => `${f.seconds(p.end - p.start)} (${f.seconds(p.start)} – ${f.seconds(p.end)})`
+  const passes = doc.stages.flatMap((d) => d.passes.filter(inside).map((p) => ({ p, stage: d.stage, at: rect(p, d.stage) })))
+  const sends = doc.sends.filter(inside).map((p) => ({ p, at: rect(p, p.from, true) }))
+  const closes = doc.stages.flatMap((d) => {
+    const sent = { start: doc.pipeline_seconds, end: doc.pipeline_seconds + d.close.collectives_seconds }
+    const opt = { start: sent.end, end: sent.end + d.close.optimizer_seconds }
+    return [
+      { p: sent, stage: d.stage, tone: 'pass-comm', name: t.timeline.closing },
+      { p: opt, stage: d.stage, tone: 'pass-opt', name: t.timeline.optimizer },
+    ].filter((c) => c.p.end > c.p.start && inside(c.p))
+  })
+  const few = passes.length + sends.length <= mostMarks
+  const marks: Mark[] = few
+    ? [
+        ...passes.map(({ p, stage, at }) => ({ x: at.x + at.width / 2, y: at.y, label: [`${t.memory.stage(stage)}: ${t.pass(p.pass)}`, which(p, t.timeline.microbatch), when(p), ...Object.entries(p.waits ?? {}).map(([k, v]) => `${t.part(k)}: ${f.seconds(v)}`)].join('\n'), shape: <Shape p={p} at={at} /> })),
+        ...sends.map(({ p, at }) => ({ x: at.x + at.width / 2, y: at.y, label: `${t.timeline.send(p.from, p.to, t.bound(p.link))}\n${t.timeline.microbatch} ${p.microbatch}\n${when(p)}`, shape: <rect class="pass-comm" {...at} /> })),
+        ...closes.map((c) => {
+          const at = rect(c.p, c.stage)
+          return { x: at.x + at.width / 2, y: at.y, label: `${t.memory.stage(c.stage)}: ${c.name}\n${when(c.p)}`, shape: <rect class={c.tone} {...at} /> }
+        }),
+      ]
+    : doc.stages.map((d) => ({ x: box.width / 2, y: box.top + d.stage * pitch, label: `${t.memory.stage(d.stage)}: ${t.timeline.many(d.passes.length)}`, shape: <rect class="hit" x={box.left} y={box.top + d.stage * pitch} width={box.width - box.left - box.right} height={row} /> }))
   return (
     <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={t.timeline.title}>
       <g class="axes" aria-hidden="true">
-        {doc.stages.map((_, i) => (
-          <g key={i}>
-            <rect class="pass-bubble" x={box.left} y={box.top + i * pitch} width={box.width - box.right - box.left} height={row} />
-            {(n <= 16 || i % Math.ceil(n / 16) === 0) && <text x={box.left - 8} y={box.top + i * pitch + row / 2} dy="0.34em" text-anchor="end">{t.memory.short(i)}</text>}
+        {doc.stages.map((d) => (
+          <g key={d.stage}>
+            <rect class="pass-bubble" x={box.left} y={box.top + d.stage * pitch} width={box.width - box.right - box.left} height={row} />
+            {d.stage % Math.ceil(n / 24) === 0 && <text x={box.left - 8} y={box.top + d.stage * pitch + row / 2} dy="0.34em" text-anchor="end">{t.memory.short(d.stage)}</text>}
           </g>
         ))}
-        {x.marks(Math.max(2, Math.floor(width / 110))).map((v) => (
-          <text key={v} x={x.at(v)} y={box.height - 28} text-anchor="middle">{f.seconds(v)}</text>
-        ))}
+        {x.marks(Math.max(2, Math.floor(width / 110))).map((v) => <text key={v} x={x.at(v)} y={box.height - 27} text-anchor="middle">{f.seconds(v)}</text>)}
         <text class="label" x={(box.left + box.width - box.right) / 2} y={box.height - 7} text-anchor="middle">{t.timeline.axis}</text>
       </g>
-      <Marks marks={[...marks, ...comm]} box={box} label={t.timeline.marks(doc.stages.length)} />
+      {!few && <Mass passes={passes} />}
+      {!few && <path class="pass-comm" d={sends.map(({ at }) => box4(at)).join('')} aria-hidden="true" />}
+      <Marks marks={marks} box={box} label={t.timeline.marks(n)} />
     </svg>
   )
+}
+
+const which = (p: Pass, word: string): string => `${word} ${p.microbatch}` + (p.backward_microbatch !== undefined ? ` (F), ${p.backward_microbatch} (B)` : '')
+
+const box4 = (at: Place): string => `M${at.x.toFixed(2)} ${at.y.toFixed(2)}h${at.width.toFixed(2)}v${at.height.toFixed(2)}h${(-at.width).toFixed(2)}z`
+
+/** Mass is thousands of passes, one shape for each kind. */
+function Mass({ passes }: { passes: { p: Pass; at: Place }[] }) {
+  const of = (k: string) => passes.filter(({ p }) => p.pass === k)
+  const half = (at: Place, second: boolean): Place => ({ ...at, height: at.height / 2, y: at.y + (second ? at.height / 2 : 0) })
+  const pairs = of('FB')
+  const d = {
+    F: [...of('F').map((x) => box4(x.at)), ...pairs.map((x) => box4(half(x.at, false)))],
+    B: [...of('B').map((x) => box4(x.at)), ...pairs.map((x) => box4(half(x.at, true)))],
+    W: of('W').map((x) => box4(x.at)),
+  }
+  return <g aria-hidden="true">{Object.entries(d).map(([k, v]) => <path key={k} class={'seam pass-' + k} d={v.join('')} />)}</g>
 }
 
 interface Place {

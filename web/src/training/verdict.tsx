@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import { useLang } from '../i18n'
 import { Card, Facts } from '../ui/parts'
 import { budgetFacts } from './budget'
@@ -14,7 +15,7 @@ export function Verdict({ answer, best, first, busy, settled }: { answer: Answer
     <Card title={t.verdict.title} id="verdict">
       <div aria-busy={busy ? 'true' : undefined}>
         <p class="lead">
-          {p.fits ? t.verdict.best : t.verdict.nearest} <code class="plan">{text}</code>
+          {p.fits ? t.verdict.best : t.verdict.nearest} <PlanText text={text} />
         </p>
         <p class="sentence">
           {p.fits ? t.verdict.sentence(f.seconds(p.step_seconds), t.bound(p.bound), f.seconds(solOf(p.bound, p.sol) ?? p.lower_seconds)) : t.verdict.tooLarge(f.bytes(p.memory_bytes_per_gpu), f.bytes(p.memory_limit_bytes))}
@@ -22,7 +23,7 @@ export function Verdict({ answer, best, first, busy, settled }: { answer: Answer
         <Facts
           facts={[
             { name: t.fact.step, value: f.seconds(p.step_seconds), note: t.fact.between(f.seconds(p.lower_seconds), f.seconds(p.upper_seconds)) },
-            { name: t.fact.throughput, value: `${f.int(p.tokens_per_second_per_gpu)} ${t.unit.tokensPerSecond}`, note: t.unit.perGpu },
+            { name: t.fact.throughput, value: f.int(p.tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond, note: t.unit.perGpu },
             { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
             { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
             { name: t.fact.binds, value: t.bound(p.bound), note: p.bound_link || undefined },

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { post, Problem } from '../api/client'
-import type { BreakEven, ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
+import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc, TrainDoc } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
@@ -15,9 +15,18 @@ export interface WallsState {
   best: Priced | undefined // the fastest of them that fits
   first: Priced | undefined // the search's best, priced anew
   evens: BreakEven[] // of the search's best
+  turns: Turns // where another plan takes the lead
   moved: boolean
   busy: boolean
 }
+
+/** Turns are the values of each figure at which another of the listed plans takes the lead. */
+type Turns = Record<Knob, { at: number; below: string; above: string }[]>
+type Knob = 'net' | 'up' | 'hbm' | 'batch'
+const knobs: Record<Knob, string> = { net: 'network', up: 'scale-up', hbm: 'hbm', batch: 'batch' }
+
+// Plans compared while a figure turns: those behind the first few never lead.
+const swept = 4
 
 const moves: (keyof Training)[] = ['net', 'up', 'hbm', 'batch', 'precision']
 
@@ -31,9 +40,23 @@ export function useWalls(answer: Answer, now: Training, cluster: ClusterDoc | un
   const moved = moves.some((k) => answer.asked[k] !== now[k])
   const key = moved ? JSON.stringify([moves.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
   const loaded = useLoaded(key, (signal) => reprice(ranked, now, cluster, signal), 30)
+  const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked.slice(0, swept), answer.asked, cluster, signal), 400)
   const plans = moved && loaded.value ? loaded.value.plans : ranked
   const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
-  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], moved, busy: moved && loaded.busy }
+  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy }
+}
+
+/** sweep asks, figure by figure, which plan leads where. */
+async function sweep(plans: Priced[], asked: Training, cluster: ClusterDoc | undefined, signal: AbortSignal): Promise<Turns> {
+  const out: Turns = { net: [], up: [], hbm: [], batch: [] }
+  if (plans.length < 2) return out
+  const { plan: _, ...body } = await requestOf(asked, cluster)
+  for (const k of Object.keys(knobs) as Knob[]) {
+    const doc = await post<SweepDoc>('train/sweep', { ...body, sweep: knobs[k], plans: plans.map((p) => p.sent) }, signal)
+    const name = (i: number | null) => (i === null ? '' : String(i + 1))
+    out[k] = doc.flips.filter((x) => x.best_below !== x.best_above).map((x) => ({ at: x.crossing ?? Math.sqrt(x.low * x.high), below: name(x.best_below), above: name(x.best_above) }))
+  }
+  return out
 }
 
 async function reprice(ranked: Priced[], now: Training, cluster: ClusterDoc | undefined, signal: AbortSignal): Promise<{ plans: Priced[] }> {
@@ -69,6 +92,12 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
   const batches = useMemo(() => steps(batch0), [batch0])
   const best = walls.best?.result
   const first: PlanDoc | undefined = walls.first?.result
+  // The nearest change on either side of today's value; more would bury it.
+  const tell = (turns: Turns[Knob], now: number, text: (v: number) => string) => {
+    const below = turns.filter((x) => x.at < now).at(-1)
+    const above = turns.find((x) => x.at >= now)
+    return [below && t.walls.turn(text(below.at), true, below.below), above && t.walls.turn(text(above.at), false, above.above)].filter((x) => x !== undefined)
+  }
   return (
     <Card title={t.walls.title} id="walls" aside={walls.moved ? <button type="button" onClick={() => set({ net: answer.asked.net, up: answer.asked.up, hbm: answer.asked.hbm, batch: answer.asked.batch, precision: answer.asked.precision })}>{t.walls.reset}</button> : undefined}>
       <p class="note">{t.walls.note}</p>
@@ -77,7 +106,8 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
           const even = walls.evens.find((e) => e.what === figure[k])
           const base = baseOf(k, even, Number(answer.asked[k]), cluster)
           if (!base) return null
-          const flip = even?.flip ? even.flip / base : undefined
+          const flip = even?.flip ?? undefined
+          const turns = walls.turns[k]
           return (
             <Slider
               key={k}
@@ -88,8 +118,8 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
               max={4}
               step={0.125}
               text={`${f.rate(base * Number(s[k]))}  ×${f.num(Number(s[k]))}`}
-              flip={flip && { at: Math.log2(flip), text: t.walls.flip(f.rate(even!.flip!), flip < Number(answer.asked[k]), t.bound(even!.next_bound ?? '')) }}
-              none={t.walls.noFlip}
+              marks={[...(flip ? [flip] : []), ...turns.map((x) => x.at)].map((v) => Math.log2(v / base))}
+              hints={[flip ? t.walls.flip(f.rate(flip), flip < even!.now, t.bound(even!.next_bound ?? '')) : t.walls.noFlip, ...tell(turns, even?.now ?? base, f.rate)]}
               onInput={(v) => set({ [k]: String(Number((2 ** v).toPrecision(4))) })}
             />
           )
@@ -102,6 +132,8 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
           max={batches.length - 1}
           step={1}
           text={`${f.int(Number(s.batch))} ${t.unit.sequences}`}
+          marks={walls.turns.batch.map((x) => place(batches, x.at))}
+          hints={tell(walls.turns.batch, batch0, f.int)}
           onInput={(v) => set({ batch: String(batches[v]) })}
         />
         <Select label={t.ask.precision} value={s.precision} options={precisions} onChange={(v) => set({ precision: v })} id="wall-precision" />
@@ -109,7 +141,7 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
       <p class={'flipverdict' + (walls.moved && first && first.bound !== answer.doc.best.bound ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>
         {!walls.moved && t.walls.asSearched}
         {walls.moved && !best && t.walls.nothing}
-        {walls.moved && best && t.walls.verdict(f.seconds(best.step_seconds), t.bound(best.bound), best.step_seconds / answer.doc.best.step_seconds, walls.best!.text !== walls.first!.text ? walls.best!.text : '', f)}
+        {walls.moved && best && t.walls.verdict(f.seconds(best.step_seconds), t.bound(best.bound), best.step_seconds / answer.doc.best.step_seconds, walls.best !== walls.first ? String(walls.plans.indexOf(walls.best!) + 1) : '', f)}
         {walls.moved && first && first.bound !== answer.doc.best.bound && ' ' + t.walls.flipped(t.bound(answer.doc.best.bound), t.bound(first.bound))}
       </p>
     </Card>
@@ -123,6 +155,13 @@ function baseOf(k: 'net' | 'up' | 'hbm', even: BreakEven | undefined, factor: nu
   const fig = c?.device.figures.find((x) => x.name === name)
   if (k === 'net' && c && c.nodes < 2) return undefined
   return fig?.achieved?.value ?? fig?.peak?.value
+}
+
+/** place of a value among the steps of a slider, between two of them where it lies between. */
+function place(list: number[], v: number): number {
+  const i = list.findIndex((x) => x >= v)
+  if (i <= 0) return i < 0 ? list.length : 0
+  return i - 1 + Math.log(v / list[i - 1]!) / Math.log(list[i]! / list[i - 1]!)
 }
 
 /** steps of the batch around what was asked: eighths to eight times, whole sequences. */

@@ -1,3 +1,4 @@
+import { PlanText } from '../ui/plan'
 import { post } from '../api/client'
 import type { ClusterDoc, PlanDoc, Rejected, TrainDoc } from '../api/types'
 import { useLoaded } from '../api/use'
@@ -46,12 +47,12 @@ function Reasons({ r, best, other }: { r: PlanDoc; best: PlanDoc; other: Rejecte
     times < 1
       ? t.why.faster(f.seconds(r.step_seconds), f.seconds(best.step_seconds))
       : link > r.sol.compute_seconds
-        ? t.why.linkBound(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.num(times), which, f.seconds(link), f.seconds(r.sol.compute_seconds))
-        : t.why.slower(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.num(times), costs(r, best, t.part, f))
+        ? t.why.linkBound(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.ratio(times), which, f.seconds(link), f.seconds(r.sol.compute_seconds))
+        : t.why.slower(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.ratio(times), costs(r, best, t.part, f))
   return (
     <div aria-live="polite" id="whynot-answer">
       <p class="sentence">{first} {second}</p>
-      <p class="note"><code class="plan">{shortPlan(r)}</code></p>
+      <p class="note"><PlanText text={shortPlan(r)} /></p>
       <Facts
         facts={[
           { name: t.fact.step, value: f.seconds(r.step_seconds), note: t.why.best(f.seconds(best.step_seconds)) },

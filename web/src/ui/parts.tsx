@@ -141,6 +141,7 @@ export function Skeleton({ tall }: { tall?: boolean }) {
 export interface Fact {
   name: string
   value: string
+  unit?: string
   note?: string
 }
 
@@ -153,6 +154,7 @@ export function Facts({ facts }: { facts: Fact[] }) {
           <dt>{x.name}</dt>
           <dd>
             {x.value}
+            {x.unit && <span class="unit"> {x.unit}</span>}
             {x.note && <small>{x.note}</small>}
           </dd>
         </div>
