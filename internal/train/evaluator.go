@@ -35,9 +35,9 @@ type Evaluator struct {
 	limit   unit.Bytes
 
 	perToken unit.FLOPs    // FLOPs per token of the job, counted at first need
-	classes []model.Layer // distinct layers
-	prefix  [][]int32     // prefix[c][i] = layers of class c among the first i
-	copies  bool          // a matrix is held twice where the model's ends lie apart
+	classes  []model.Layer // distinct layers
+	prefix   [][]int32     // prefix[c][i] = layers of class c among the first i
+	copies   bool          // a matrix is held twice where the model's ends lie apart
 
 	shared     *shapes // priced once for all clones
 	shapes     map[shapeKey]*shape
