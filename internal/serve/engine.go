@@ -54,9 +54,16 @@ type Engine struct {
 	Separate bool
 	// Entry is from a request's arrival to its place in the queue: HTTP, tokenising.
 	Entry time.Duration
+	// Admission is the steps of others that end before a request which meets a busy
+	// engine may run, beside the one in flight; with Ahead the planned one is among them. See
+	// infer.Profile.Admission. Fractions hold over several requests.
+	Admission float64
 	// Speculation drafts tokens for sequences that generate; nil = none.
 	Speculation *infer.Speculation
 }
+
+// maxAdmission bounds Engine.Admission in steps.
+const maxAdmission = 1e6
 
 // Routing chooses who gets a request.
 type Routing uint8
@@ -101,6 +108,8 @@ func (e *Engine) check(blockTokens int) error {
 		return fmt.Errorf("block-size %d: give at least 1 token", e.BlockSize)
 	case e.Blocks < 1:
 		return fmt.Errorf("%d KV blocks: there is no memory for a single one", e.Blocks)
+	case !(e.Admission >= 0 && e.Admission < maxAdmission):
+		return fmt.Errorf("admission after %g steps: give 0 or more", e.Admission)
 	case e.Entry < 0:
 		return fmt.Errorf("entry time %v: give 0 or more", e.Entry)
 	case e.PrefixCache && blockTokens%e.BlockSize != 0:

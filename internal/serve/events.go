@@ -69,16 +69,6 @@ func (s *simulation) assign(r *rank, seq *sequence) {
 	r.load++
 }
 
-// enqueue puts a sequence into its rank's queue and starts the instance where it
-// is idle. One that was cancelled on its way goes no further.
-func (s *simulation) enqueue(seq *sequence) error {
-	if seq.record.Outcome == workload.Cancelled {
-		return s.done(seq.rank, seq)
-	}
-	seq.rank.waiting.push(seq)
-	return s.wake(seq.rank.in)
-}
-
 // wake starts an idle instance when all that happens now has happened.
 func (s *simulation) wake(in *instance) error {
 	if in.stepping {
@@ -97,10 +87,18 @@ func (s *simulation) end(in *instance) error {
 		if err := s.complete(in); err != nil {
 			return err
 		}
+		if err := s.see(in, false); err != nil {
+			return err
+		}
 	}
 	if !in.next() {
-		in.stepping = false
-		return nil
+		if err := s.see(in, true); err != nil {
+			return err
+		}
+		if !in.next() {
+			in.stepping = false
+			return nil
+		}
 	}
 	d, err := in.price()
 	if err != nil {

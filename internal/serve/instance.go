@@ -82,10 +82,10 @@ func Nanoseconds(t unit.Seconds) (time.Duration, error) {
 	return time.Duration(ns), nil
 }
 
-// waiting counts the sequences in the ranks' queues.
+// waiting counts the sequences in the ranks' queues and before them.
 func (in *instance) waiting() (n int) {
 	for _, r := range in.ranks {
-		n += r.waiting.len()
+		n += r.waiting.len() + len(r.newcomers)
 	}
 	return n
 }

@@ -69,7 +69,8 @@ func anyService(rng *rand.Rand) *Service {
 	one := func() Engine {
 		e := Engine{Stepper: linear{step: 1e-3, prompt: 1e-5, decode: 1e-4, context: 1e-7}, Ranks: 1 + rng.IntN(3), MaxSeqs: 1 + rng.IntN(6),
 			BlockSize: []int{1, 2, 4}[rng.IntN(3)], PrefixCache: rng.IntN(2) == 0, ReserveFull: rng.IntN(2) == 0,
-			Priority: rng.IntN(2) == 0, Ahead: rng.IntN(2) == 0, Separate: rng.IntN(3) == 0, Entry: time.Duration(rng.IntN(2)) * time.Millisecond}
+			Priority: rng.IntN(2) == 0, Ahead: rng.IntN(2) == 0, Separate: rng.IntN(3) == 0, Entry: time.Duration(rng.IntN(2)) * time.Millisecond,
+			Admission: float64(rng.IntN(3)) * 1.7}
 		e.Blocks = 10 + rng.IntN(40)
 		drafts := rng.IntN(3)
 		if drafts > 0 {

@@ -13,11 +13,15 @@ type rank struct {
 	engine  *Engine
 	pool    *pool
 	waiting queue
-	running []*sequence // in the order they were admitted
-	draw    *rand.Rand  // acceptance of drafted tokens
-	load    int         // sequences that wait or run, or are on their way here
-	leaving bool        // some that run have all their tokens
-	counts  *flow
+	// newcomers are on their way to the queue; carried is the part of a step that
+	// earlier ones were held too little.
+	newcomers []newcomer
+	carried   float64
+	running   []*sequence // in the order they were admitted
+	draw      *rand.Rand  // acceptance of drafted tokens
+	load      int         // sequences that wait or run, or are on their way here
+	leaving   bool        // some that run have all their tokens
+	counts    *flow
 }
 
 // item is one sequence's part of a step.

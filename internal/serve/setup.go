@@ -12,7 +12,7 @@ const DefaultBlock = 16
 // Of is how the engine schedules by its setup and profile: as many replicas,
 // sequences and tokens per step as it prices, and as many KV blocks as its memory
 // holds. What vLLM does unless told otherwise is on: prefix cache, whole prompts
-// reserved, batches planned ahead.
+// reserved, batches planned ahead. The wait before admission is the closed form's.
 func Of(e *infer.Engine) (Engine, error) {
 	setup := e.Setup()
 	entry, err := Nanoseconds(setup.Profile.Request)
@@ -22,7 +22,8 @@ func Of(e *infer.Engine) (Engine, error) {
 	ranks := setup.Plan.DP
 	return Engine{Stepper: e, Ranks: ranks, MaxSeqs: int(min(setup.MaxSequences, setup.MaxBatchTokens)), MaxTokens: int(setup.MaxBatchTokens),
 		BlockSize: DefaultBlock, Blocks: int(e.KVTokens() / int64(ranks) / DefaultBlock), MaxContext: int(setup.Model.MaxContext),
-		PrefixCache: true, ReserveFull: true, Ahead: true, Separate: setup.Profile.Separate, Entry: entry}, nil
+		PrefixCache: true, ReserveFull: true, Ahead: true, Separate: setup.Profile.Separate, Entry: entry,
+		Admission: setup.Profile.Admission}, nil
 }
 
 // Over is the time function of a disaggregated service whose caches of perToken

@@ -1,0 +1,76 @@
+package serve
+
+import (
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// newcomer is a request that the scheduler has not looked at: front ends and
+// schedulers exchange requests once per step or more rarely, see
+// infer.Profile.Admission.
+type newcomer struct {
+	seq   *sequence
+	steps int // that still end before it joins the queue
+}
+
+// enqueue puts a sequence that is new on a rank into its queue: at once on an idle
+// instance, else after the steps that pass before the engine sees it. Sequences
+// whose KV cache came from elsewhere are seen at once, and so are those of
+// instances that only read prompts: no generation keeps their scheduler busy.
+func (s *simulation) enqueue(seq *sequence) error {
+	r := seq.rank
+	if seq.moved || r.in.prefill || !r.in.stepping || r.in.current.size == 0 {
+		return s.join(seq)
+	}
+	n := r.held()
+	if n == 0 {
+		return s.join(seq)
+	}
+	s.flow.Moving++
+	r.newcomers = append(r.newcomers, newcomer{seq, n + 1}) // the rest of the step in flight, and n
+	return nil
+}
+
+// held is how many whole steps the rank holds its next newcomer. A plan made ahead
+// takes one of Admission's already; what is left of a step is carried over.
+func (r *rank) held() int {
+	left := r.engine.Admission
+	if r.engine.Ahead {
+		left--
+	}
+	r.carried += max(left, 0)
+	n := math.Floor(r.carried)
+	r.carried -= n
+	return int(n)
+}
+
+// join puts a sequence into its rank's queue and starts the instance where it is
+// idle. One that was cancelled on its way goes no further.
+func (s *simulation) join(seq *sequence) error {
+	if seq.record.Outcome == workload.Cancelled {
+		return s.done(seq.rank, seq)
+	}
+	seq.rank.waiting.push(seq)
+	return s.wake(seq.rank.in)
+}
+
+// see lets newcomers join their queues as a step ends, all of them where idle.
+func (s *simulation) see(in *instance, idle bool) error {
+	for _, r := range in.ranks {
+		left := r.newcomers[:0]
+		for _, x := range r.newcomers {
+			if x.steps--; x.steps > 0 && !idle {
+				left = append(left, x)
+				continue
+			}
+			s.flow.Moving--
+			if err := s.join(x.seq); err != nil {
+				return err
+			}
+		}
+		clear(r.newcomers[len(left):])
+		r.newcomers = left
+	}
+	return nil
+}

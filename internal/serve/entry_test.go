@@ -1,0 +1,29 @@
+package serve
+
+import (
+	"testing"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/workload"
+)
+
+// By hand, steps of 10 ms: the first request finds the engine idle and has its token at
+// 10 ms. The one of 3 ms sees the step in flight and two and a half more end, two for
+// it and three for the next, and then runs one of its own; the last finds the engine
+// idle again.
+func TestAdmissionHoldsNewcomersOfABusyEngine(t *testing.T) {
+	e := Engine{Stepper: linear{step: 10e-3}, MaxSeqs: 8, MaxTokens: 64, BlockSize: 16, Blocks: 100, Admission: 2.5}
+	at := func(ms, out int) workload.Request {
+		return workload.Request{At: time.Duration(ms) * time.Millisecond, Input: 4, Output: out}
+	}
+	w := &workload.Workload{Requests: []workload.Request{at(0, 20), at(3, 1), at(53, 1), at(500, 1)}}
+	for ahead, want := range map[bool][]int{false: {10, 37, 47, 10}, true: {10, 37, 47, 10}} {
+		e.Ahead = ahead
+		r := run(t, &Service{Engine: e}, w, Options{})
+		for i, x := range r.Records {
+			if d, _ := x.TTFT(); d != time.Duration(want[i])*time.Millisecond {
+				t.Errorf("ahead %v: request %d waits %v, want %d ms", ahead, i, d, want[i])
+			}
+		}
+	}
+}
