@@ -27,7 +27,6 @@ func (s *simulation) enqueue(seq *sequence) error {
 	if n == 0 {
 		return s.join(seq)
 	}
-	s.flow.Moving++
 	r.newcomers = append(r.newcomers, newcomer{seq, n + 1}) // the rest of the step in flight, and n
 	return nil
 }
@@ -64,7 +63,6 @@ func (s *simulation) see(in *instance, idle bool) error {
 				left = append(left, x)
 				continue
 			}
-			s.flow.Moving--
 			if err := s.join(x.seq); err != nil {
 				return err
 			}
