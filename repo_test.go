@@ -24,6 +24,9 @@ type layer struct{ name, imports, why string }
 var layers = []layer{
 	{"unit", "", "quantities mean the same everywhere"},
 	{"input", "", "opening a user's file safely is the same whatever it holds"},
+	{"record", "input", "a measurement and how it was made, whoever measured it and whatever becomes of it"},
+	{"tools", "input record", "what other tools print is read once, into records"},
+	{"probe", "record", "measures this machine; knows no catalogue, no model and no prediction"},
 	{"des", "", "time and order of events, whatever they mean"},
 	{"workload", "unit input", "what is asked and what became of it, whoever serves: simulator and client share it"},
 	{"openai", "", "one request and its stamps; what they mean is decided from records"},
@@ -51,9 +54,9 @@ var layers = []layer{
 	{"api", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise", "one answer for every face; formats nothing"},
 	{"ask", "unit workload sched model hw plan train infer serve deploy advise api", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve emulate deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
+	{"report", "argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
 	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
-	{"cli", "web ask argv launch unit workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate deploy search advise api validate report openai bench", "arguments in, exit code out"},
+	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate deploy search advise api validate report openai bench", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

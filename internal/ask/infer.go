@@ -35,7 +35,7 @@ type Infer struct {
 }
 
 // Engines are the serving engines whose overheads are known.
-var Engines = []string{"vllm", "sglang", "trtllm"}
+var Engines = []string{"vllm", "sglang", "trtllm", "llamacpp"}
 
 // defaultConcurrency is what a question without --concurrency looks at.
 const defaultConcurrency = "1..1024"

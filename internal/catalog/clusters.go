@@ -129,5 +129,5 @@ func clusterFile(name string) (*hw.Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cluster file %s cannot be read: give a regular file", quote(name))
 	}
-	return ReadCluster(name, data)
+	return readCluster(name, data, true)
 }

@@ -15,10 +15,17 @@ import (
 // names it in errors and, where it states no name, in reports. Errors are one line
 // that names the key and the mend.
 func ReadCluster(file string, data []byte) (*hw.Cluster, error) {
+	return readCluster(file, data, false)
+}
+
+// readCluster decodes a description; files tells whether it may name others, which
+// only a description that lies in a file itself may.
+func readCluster(file string, data []byte, files bool) (*hw.Cluster, error) {
 	f, err := parseFields(file, data)
 	if err != nil {
 		return nil, err
 	}
+	f.files = files
 	c := decodeCluster(f)
 	f.done()
 	if err := *f.err; err != nil {
@@ -70,6 +77,7 @@ func decodeCluster(f *fields) *hw.Cluster {
 	fabric.done()
 	overridePeak(f.block("peak"), d, own)
 	decodeAchieved(f.block("achieved"), &d.Achieved, own)
+	decodeCalibration(f, d)
 	c.PricePerGPUHour, _ = f.number("price_usd_per_gpu_hour")
 	if hours, ok := f.number("gpu_mtbf_hours"); ok {
 		c.GPUMTBF = unit.Seconds(hours * 3600)

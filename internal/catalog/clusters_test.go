@@ -1,6 +1,7 @@
 package catalog
 
 import (
+	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -277,4 +278,53 @@ func FuzzClusterYAML(f *testing.F) {
 		}
 		checkInvariants(t, c)
 	})
+}
+
+const cpuMachine = `
+name: bench-host
+device:
+  name: two-cores
+  arch: cpu
+  peak: {source: probe, memory_gb: 25, hbm_gb_per_s: 13, fp32_tflops: 0.118, fp16_tflops: 0.118, bf16_tflops: 0.118, q8_0_tflops: 0.2}
+  achieved: {source: probe, hbm_gb_per_s: 13, fp16_tflops: 0.1}
+gpus: 1
+node: {gpus: 1}
+sustained_share: 0.9
+engines:
+  llamacpp:
+    source: runs of one model
+    step_us: 900
+    sequence_us: 20
+    rates:
+      - {weights: q8_0, rows: 1, gflops: 35}
+      - {weights: q8_0, rows: 8, gflops: 40}
+`
+
+// A calibrated machine file carries what engines did, on a copy of the constants.
+func TestCalibratedMachine(t *testing.T) {
+	c, err := ReadCluster("cpu.yaml", []byte(cpuMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := c.Device.Kernels
+	if !k.Vector || k.Sustained.Share != 0.9 || len(k.Engines) != 1 || len(k.Engines[0].Rows) != 2 || k.Engines[0].Rows[1].Rate != 40e9 {
+		t.Errorf("constants %+v", k)
+	}
+	if h := k.HostOf("llamacpp"); !h.Known() || math.Abs(float64(h.Step)/900e-6-1) > 1e-12 {
+		t.Errorf("host %+v", h)
+	}
+	if len(Kernels("cpu").Engines) != 0 {
+		t.Error("the catalogue's constants changed")
+	}
+	for text, says := range map[string]string{
+		"sustained_share: 0.9":               "sustained_share: 1.5",
+		"weights: q8_0, rows: 1, gflops: 35": "weights: q9, rows: 1, gflops: 35",
+		"rows: 8, gflops: 40":                "gflops: 40",
+		"    source: runs of one model\n":    "",
+		"gpus: 1\nnode":                      "kernels_file: none.json\ngpus: 1\nnode",
+	} {
+		if _, err := ReadCluster("cpu.yaml", []byte(strings.Replace(cpuMachine, text, says, 1))); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q for %q: error %v, want one line", says, text, err)
+		}
+	}
 }

@@ -22,6 +22,8 @@ type fields struct {
 	keys map[string]*yaml.Node
 	seen map[string]bool
 	err  *error // shared by all mappings of a file
+	// files tells whether the document may name other files.
+	files bool
 }
 
 // maxFileBytes bounds a machine file; a cluster takes about 1 kB.

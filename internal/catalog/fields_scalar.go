@@ -121,7 +121,7 @@ type keyUnit struct {
 var keyUnits = []keyUnit{
 	{"_gb_per_s", "GB/s", 1e-3, 1e9}, {"_gb_per_s_per_gpu", "GB/s", 1e-3, 1e9}, {"_tflops", "TFLOP/s", 1e-3, 1e6}, {"_tops", "TOP/s", 1e-3, 1e6},
 	{"_gb", "GB", 1e-3, 1e6}, {"_us", "us", 1e-3, 1e6}, {"_w", "W", 1e-3, 1e6}, {"_w_per_gpu", "W", 1e-3, 1e6},
-	{"_ghz", "GHz", 1e-3, 1e3}, {"_hours", "hours", 1e-2, 1e9}, {"price_usd_per_gpu_hour", "USD", 1e-6, 1e6},
+	{"_ghz", "GHz", 1e-3, 1e3}, {"gflops", "GFLOP/s", 1e-3, 1e9}, {"_hours", "hours", 1e-2, 1e9}, {"price_usd_per_gpu_hour", "USD", 1e-6, 1e6},
 	{"oversubscription", "", 1, 1e4},
 }
 

@@ -35,6 +35,7 @@ var matrixKeys = [unit.NumFormats]string{
 	unit.FP32: "fp32_tflops", unit.TF32: "tf32_tflops", unit.BF16: "bf16_tflops", unit.FP16: "fp16_tflops",
 	unit.FP8: "fp8_tflops", unit.FP8Block: "fp8_block_tflops", unit.MXFP8: "mxfp8_tflops", unit.INT8: "int8_tops",
 	unit.NVFP4: "nvfp4_tflops", unit.MXFP4: "mxfp4_tflops", unit.INT4: "int4_tops", unit.FP6: "fp6_tflops",
+	unit.Q8_0: "q8_0_tflops", unit.Q4_0: "q4_0_tflops",
 }
 
 // matrixQuantities are the keys of a block's matrix rates.

@@ -56,6 +56,7 @@ var loadKernels = sync.OnceValue(func() map[string]*hw.Kernels {
 // The files' form: hw.Kernels with units spelled in the keys.
 type kernelsFile struct {
 	Arch      string                 `json:"arch"`
+	Vector    bool                   `json:"vector,omitempty"`
 	Devices   []string               `json:"measured_on,omitempty"`
 	GEMM      map[string]productFile `json:"gemm"`
 	Attention *coreFile              `json:"attention,omitempty"`
@@ -141,7 +142,7 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 	if d.More() {
 		return nil, fmt.Errorf("%s: text after the closing brace: keep one document", file)
 	}
-	k := &hw.Kernels{Arch: f.Arch, Devices: f.Devices}
+	k := &hw.Kernels{Arch: f.Arch, Vector: f.Vector, Devices: f.Devices}
 	for name, g := range f.GEMM {
 		format, ok := unit.ParseFormat(name)
 		if !ok {

@@ -19,6 +19,7 @@ var commands = []func(*Env) *cobra.Command{
 	newExplainCommand,
 	newValidateCommand,
 	newLaunchCommand,
+	newProbeCommand,
 	newScheduleCommand,
 	newEmulateCommand,
 	newWebCommand,

@@ -25,6 +25,9 @@ type attentionRates struct {
 //	longest = 4 d 128 (2 keys + fill)                the last tile of a causal head
 //	time    = max(total/SMs + tail longest, longest) / (rate of one SM)
 func (m *Machine) attention(op *work.Op) Price {
+	if m.vector {
+		return m.inOrder(op, over(float64(op.FLOPs), m.attFwd), m.attFwd)
+	}
 	if op.Decode {
 		return m.decode(op)
 	}

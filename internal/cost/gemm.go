@@ -83,6 +83,9 @@ func (m *Machine) reached(r *gemmRates) float64 {
 // product prices Groups products of M x N x K, with the engine's kernels where an
 // engine is named and has some.
 func (m *Machine) product(op *work.Op) Price {
+	if m.vector {
+		return m.rowProduct(op)
+	}
 	if m.options.Engine != "" {
 		if op.Kind == work.Grouped {
 			if p, ok := m.routed(op); ok {

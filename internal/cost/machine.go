@@ -63,6 +63,8 @@ type Machine struct {
 	nodeGPUs int64
 	sms      float64
 	gemm     [unit.NumFormats]gemmRates
+	vector   bool                      // a CPU: see vector.go
+	rows     [unit.NumFormats]rowCurve // of vector units, by rows
 	att, mla attentionRates
 	serving  serving
 

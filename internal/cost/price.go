@@ -35,7 +35,11 @@ func (m *Machine) Op(op *work.Op) Price {
 
 // stream prices a memory-bound pass.
 func (m *Machine) stream(op *work.Op) Price {
-	return m.price(0, 0, float64(op.Bytes), 0, over(float64(op.Bytes), m.hbm), 0, launch)
+	start := launch
+	if m.vector { // a call of a function
+		start = 0
+	}
+	return m.price(0, 0, float64(op.Bytes), 0, over(float64(op.Bytes), m.hbm), 0, start)
 }
 
 // price joins a kernel's own compute and memory times (seconds, at the

@@ -194,6 +194,9 @@ func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 		m.pessimism = doubt
 	}
 	m.sms = max(float64(d.SMs), 1)
+	if m.vector = k.Vector; m.vector {
+		m.resolveRows(k)
+	}
 	m.peakHalf, m.peakHBM, m.peakScaleUp = d.Peak.Matrix[unit.BF16].Value, d.Peak.HBM.Value, d.Peak.ScaleUp.Value
 	for f := range unit.NumFormats {
 		m.peakMatrix[f] = d.Peak.Matrix[f].Value

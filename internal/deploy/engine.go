@@ -19,12 +19,9 @@ type Instance struct {
 
 // setup is the engine of layout x for v.
 func (q *Question) setup(v *Variant, x plan.Serving) (*infer.Setup, error) {
-	profile := infer.DefaultProfile(v.Cluster.Device.Arch)
-	var err error
-	if q.Engine != "" {
-		if profile, err = infer.FindProfile(q.Engine, v.Cluster.Device.Arch); err != nil {
-			return nil, err
-		}
+	profile, err := infer.ProfileOn(q.Engine, v.Cluster.Device)
+	if err != nil {
+		return nil, err
 	}
 	s := &infer.Setup{Model: q.Model, Cluster: v.Cluster, Plan: x, Weights: v.Weights, Experts: v.Experts, KV: v.KV, Profile: profile,
 		RTT: v.RTT, Skew: v.Skew, MaxBatchTokens: q.Chunk, MaxSequences: q.sequences(x), Context: q.ISL + q.OSL, Utilization: q.MemoryLimit}

@@ -14,6 +14,38 @@ type Engine struct {
 	MoE       []Product // fused routed experts: two grouped products and what lies around them
 	AllReduce OneShot
 	Module    [NumModules]Module
+	Host      Host
+	Rows      []RowRate // of vector units
+}
+
+// Host is what an engine's host adds to each step of a machine that was calibrated.
+type Host struct {
+	Step, Sequence unit.Seconds // of every step, of each sequence in it
+	Source         string
+}
+
+// Known tells whether the host was measured.
+func (h *Host) Known() bool { return h.Source != "" }
+
+// HostOf is the host of an engine; unknown where it was not measured.
+func (k *Kernels) HostOf(engine string) Host {
+	if k != nil {
+		for i := range k.Engines {
+			if k.Engines[i].Name == engine {
+				return k.Engines[i].Host
+			}
+		}
+	}
+	return Host{}
+}
+
+// RowRate is the rate at which vector units multiply a matrix of Format with a few
+// rows: llama.cpp has kernels for one row and for blocks of several, none of which
+// reads a weight once for all rows.
+type RowRate struct {
+	Format unit.Format // of the weights
+	Rows   int64
+	Rate   float64 // FLOP/s, the time of reading the weights left out
 }
 
 // The modules: a latent-attention block over a prompt, and of a decode step.

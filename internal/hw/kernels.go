@@ -9,6 +9,7 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 // was fitted for it.
 type Kernels struct {
 	Arch      string
+	Vector    bool     // a CPU's vector units: no tiles, no waves, see package cost
 	Devices   []string // whose kernels were measured
 	GEMM      [unit.NumFormats]GEMM
 	Attention Attention // query, key and value heads of one dimension
@@ -21,6 +22,9 @@ type Kernels struct {
 	Exchange, LowLatency Exchange
 	Fits                 []Fit // where the constants come from
 }
+
+// CPUArch is the generation of machines whose device is a CPU with its memory.
+const CPUArch = "cpu"
 
 // GEMM shapes one format's matrix products. A kernel computes tiles of its output
 // on the SMs, wave after wave; a tile takes its k steps and a fixed start and end.

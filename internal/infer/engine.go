@@ -61,6 +61,12 @@ func New(s *Setup) (*Engine, error) {
 	}
 	e.ops = work.Serving{Model: s.Model, Plan: &e.setup.Plan, Weights: s.Weights, Experts: s.Experts, KV: s.KV,
 		Product: e.product(s.Weights, "weights"), ExpertProduct: e.product(s.Experts, "experts"), Dispatch: unit.BF16}
+	if f := s.Model.Checkpoint.Head; f != unit.FP32 {
+		e.ops.HeadLinear = work.Linear{Stored: f, Product: e.product(f, "head")}
+	}
+	if f := s.Model.Checkpoint.Absorbed; f != unit.FP32 {
+		e.ops.AbsorbedLinear = work.Linear{Stored: f, Product: e.product(f, "absorbed matrices")}
+	}
 	if e.ops.ExpertProduct.Bits() <= 8 {
 		e.ops.Dispatch = unit.FP8Block
 	}

@@ -67,11 +67,36 @@ func (p *Profile) overhead(b *Batch, dp, layers int, eager bool) unit.Seconds {
 }
 
 // defaultEngine is the engine of a question that names none.
-const defaultEngine = "vllm"
+const (
+	defaultEngine = "vllm"
+	cpuEngine     = "llamacpp"
+)
+
+// ProfileOn is the profile of an engine, "" = the usual one, on a device: its host
+// times are the device's own where the device was calibrated.
+func ProfileOn(engine string, d *hw.Device) (*Profile, error) {
+	p := DefaultProfile(d.Arch)
+	if engine != "" {
+		var err error
+		if p, err = FindProfile(engine, d.Arch); err != nil {
+			return nil, err
+		}
+	}
+	if h := d.Kernels.HostOf(p.Engine); h.Known() {
+		own := *p
+		own.Step, own.Sequence, own.Request, own.Grade, own.Source = h.Step, h.Sequence, 0, hw.Measured, h.Source
+		p = &own
+	}
+	return p, nil
+}
 
 // DefaultProfile is the profile of the usual engine on a GPU generation.
 func DefaultProfile(arch string) *Profile {
-	p, err := FindProfile(defaultEngine, arch)
+	engine := defaultEngine
+	if arch == hw.CPUArch {
+		engine = cpuEngine
+	}
+	p, err := FindProfile(engine, arch)
 	if err != nil {
 		panic("infer: " + err.Error()) // embedded; the tests rule it out
 	}

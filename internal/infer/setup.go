@@ -71,7 +71,7 @@ func (e *Engine) defaults() error {
 		}
 	}
 	if s.Profile == nil {
-		s.Profile = DefaultProfile(s.Cluster.Device.Arch)
+		s.Profile, _ = ProfileOn("", s.Cluster.Device) // only a name can be wrong
 	}
 	e.profile = s.Profile
 	if s.RTT != nil && !(*s.RTT >= 0) {

@@ -33,9 +33,12 @@ type Model struct {
 
 // Checkpoint is the storage format of the published weights.
 type Checkpoint struct {
-	Weights  unit.Format // linears outside the experts
-	Experts  unit.Format // routed experts
-	KeptBF16 []string    // modules left at 16 bit, as the configuration names them
+	Weights unit.Format // linears outside the experts
+	Experts unit.Format // routed experts
+	// LM head and MLA's matrices per head; FP32, the zero value, = 16 bit. GGUF files
+	// store them in fewer bits.
+	Head, Absorbed unit.Format
+	KeptBF16       []string // modules left at 16 bit, as the configuration names them
 }
 
 // Norm is a normalisation layer's kind; it decides its parameters per feature.

@@ -144,9 +144,9 @@ func (g *ggufFile) ffn(i int) model.FFN {
 // 6 bits have no format of their own.
 var ggufFormats = map[parser.GGMLType]unit.Format{
 	parser.GGMLTypeF32: unit.FP32, parser.GGMLTypeF16: unit.FP16, parser.GGMLTypeBF16: unit.BF16,
-	parser.GGMLTypeQ8_0: unit.INT8, parser.GGMLTypeQ8_1: unit.INT8, parser.GGMLTypeQ8_K: unit.INT8,
-	parser.GGMLTypeQ4_0: unit.INT4, parser.GGMLTypeQ4_1: unit.INT4, parser.GGMLTypeQ4_K: unit.INT4,
-	parser.GGMLTypeIQ4_NL: unit.INT4, parser.GGMLTypeIQ4_XS: unit.INT4,
+	parser.GGMLTypeQ8_0: unit.Q8_0, parser.GGMLTypeQ8_1: unit.Q8_0, parser.GGMLTypeQ8_K: unit.INT8,
+	parser.GGMLTypeQ4_0: unit.Q4_0, parser.GGMLTypeQ4_1: unit.Q4_0, parser.GGMLTypeQ4_K: unit.Q4_0,
+	parser.GGMLTypeIQ4_NL: unit.Q4_0, parser.GGMLTypeIQ4_XS: unit.INT4,
 	parser.GGMLTypeMXFP4: unit.MXFP4, parser.GGMLTypeNVFP4: unit.NVFP4,
 }
 
@@ -161,6 +161,11 @@ func (g *ggufFile) checkpoint(m *model.Model) {
 			experts[t.kind] += t.elements
 		default:
 			dense[t.kind] += t.elements
+		}
+	}
+	for name, to := range map[string]*unit.Format{"output.weight": &m.Checkpoint.Head, "token_embd.weight": &m.Checkpoint.Head, "blk.0.attn_k_b.weight": &m.Checkpoint.Absorbed} {
+		if t, ok := g.tensors[name]; ok && (name != "token_embd.weight" || m.Tied) {
+			*to = ggufFormats[t.kind] // types without a format of their own keep 16 bit
 		}
 	}
 	m.Checkpoint.Weights = format(m, "weights", dense)

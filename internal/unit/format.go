@@ -25,10 +25,12 @@ const (
 	MXFP4
 	INT4
 	FP6        // plain 6-bit values, for KV caches
+	Q8_0       // llama.cpp's blocks of 32 8-bit integers with one FP16 scale
+	Q4_0       // the same with 4-bit integers (ggml-common.h, block_q8_0 and block_q4_0)
 	NumFormats // the number of formats, for arrays indexed by Format
 )
 
-var formatNames = [NumFormats]string{"fp32", "tf32", "bf16", "fp16", "fp8", "fp8-block", "fp8-tile", "mxfp8", "int8", "nvfp4", "mxfp4", "int4", "fp6"}
+var formatNames = [NumFormats]string{"fp32", "tf32", "bf16", "fp16", "fp8", "fp8-block", "fp8-tile", "mxfp8", "int8", "nvfp4", "mxfp4", "int4", "fp6", "q8_0", "q4_0"}
 
 // String gives the name that the command line and the catalogues use.
 func (f Format) String() string {
@@ -53,6 +55,7 @@ var bits = [NumFormats]struct{ element, scaleBits, scaleGroup int64 }{
 	FP32: {32, 0, 1}, TF32: {32, 0, 1}, BF16: {16, 0, 1}, FP16: {16, 0, 1},
 	FP8: {8, 0, 1}, FP8Block: {8, 32, 128 * 128}, FP8Tile: {8, 32, 128}, MXFP8: {8, 8, 32}, INT8: {8, 0, 1},
 	NVFP4: {4, 8, 16}, MXFP4: {4, 8, 32}, INT4: {4, 16, 128}, FP6: {6, 0, 1},
+	Q8_0: {8, 16, 32}, Q4_0: {4, 16, 32},
 }
 
 // Size is the bytes that n elements take in format f with their block scales,

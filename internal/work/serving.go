@@ -16,8 +16,9 @@ type Serving struct {
 	Model *model.Model
 	Plan  *plan.Serving
 	// Formats in memory: linears outside the routed experts, routed experts, cache.
-	// Router, norms, embedding, head and MLA's absorbed matrices are BF16.
-	Weights, Experts, KV unit.Format
+	// Router, norms and embedding are BF16.
+	Weights, Experts, KV       unit.Format
+	HeadLinear, AbsorbedLinear Linear // LM head and MLA's absorbed matrices; zero = BF16
 	// Product and ExpertProduct are the formats multiplied in: the stored ones, or
 	// BF16 where the device has none and converts weights as it reads them.
 	Product, ExpertProduct unit.Format
@@ -25,6 +26,16 @@ type Serving struct {
 	Dispatch unit.Format
 	// LowLatency marks dispatch by the kernels of decode steps.
 	LowLatency bool
+}
+
+// Linear is the formats of a matrix in memory and in products. The zero value is BF16.
+type Linear struct{ Stored, Product unit.Format }
+
+func (l Linear) formats() (stored, product unit.Format) {
+	if l == (Linear{}) {
+		return unit.BF16, unit.BF16
+	}
+	return l.Stored, l.Product
 }
 
 // linearLoad is one product of a serving step.
@@ -67,9 +78,10 @@ func (s *Serving) linear(dst []Op, name, part string, rows, in, out int64) []Op 
 	return q.add(dst)
 }
 
-// plain adds a product whose weights stay at 16 bit.
-func (s *Serving) plain(dst []Op, name, part string, rows, in, out, groups int64) []Op {
-	q := linearLoad{name: name, part: part, rows: float64(rows * max(groups, 1)), in: in, out: out, groups: groups, stored: unit.BF16, product: unit.BF16}
+// plain adds a product of weights in formats of their own, 16 bit where l is zero.
+func (s *Serving) plain(dst []Op, l Linear, name, part string, rows, in, out, groups int64) []Op {
+	q := linearLoad{name: name, part: part, rows: float64(rows * max(groups, 1)), in: in, out: out, groups: groups}
+	q.stored, q.product = l.formats()
 	return q.add(dst)
 }
 
@@ -109,7 +121,7 @@ func (s *Serving) Head(dst []Op, n int64) []Op {
 	tp := int64(s.Plan.TP)
 	v := (s.Model.Vocab + tp - 1) / tp
 	dst = s.norm(dst, "final norm", partHead, n)
-	dst = s.plain(dst, "lm head", partHead, n, s.Model.Hidden, v, 1)
+	dst = s.plain(dst, s.HeadLinear, "lm head", partHead, n, s.Model.Hidden, v, 1)
 	dst = s.comm(dst, "logits gather", partHead, Comm{Kind: AllGather, Axis: AxisTP, Size: tp, Stride: 1, Bytes: unit.Bytes(n * v * tp * bf16)})
 	return s.pass(dst, "sampling", partHead, float64(n*s.Model.Vocab*(bf16+2*4)))
 }

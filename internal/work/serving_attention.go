@@ -82,8 +82,8 @@ func (s *Serving) Absorb(dst []Op, l *model.Layer, n int64) []Op {
 		return dst
 	}
 	heads := a.Heads / int64(s.Plan.TP)
-	dst = s.plain(dst, "absorb query", partAttention, n, a.QKDim-a.Rope, a.KVRank, heads)
-	return s.plain(dst, "absorb value", partAttention, n, a.KVRank, a.VDim, heads)
+	dst = s.plain(dst, s.AbsorbedLinear, "absorb query", partAttention, n, a.QKDim-a.Rope, a.KVRank, heads)
+	return s.plain(dst, s.AbsorbedLinear, "absorb value", partAttention, n, a.KVRank, a.VDim, heads)
 }
 
 // Expand is MLA's prefill form: n latents, of the chunk and of what the cache holds

@@ -62,7 +62,7 @@ func (s *Serving) routed(dst []Op, f *model.FFN, n int64) []Op {
 	if f.SharedGate { // one more column beside the router's
 		gates++
 	}
-	dst = s.plain(dst, "router", partRouter, n, h, gates, 1)
+	dst = s.plain(dst, Linear{}, "router", partRouter, n, h, gates, 1)
 	dst = s.pass(dst, "softmax and top-k", partRouter, float64(n*f.Experts*4))
 	if s.Plan.Exchange() {
 		own := (n + tp - 1) / tp

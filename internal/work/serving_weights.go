@@ -45,7 +45,8 @@ func (s *Serving) Stored(l *model.Layer) Stored {
 		}
 	}
 	if a := &l.Attention; a.Kind == model.MLA {
-		w.Absorbed = unit.Bytes(a.Heads / tp * a.KVRank * (a.QKDim - a.Rope + a.VDim) * bf16)
+		stored, _ := s.AbsorbedLinear.formats()
+		w.Absorbed = stored.Size(a.Heads / tp * a.KVRank * (a.QKDim - a.Rope + a.VDim))
 	}
 	return w
 }
@@ -58,7 +59,8 @@ func (s *Serving) StoredEnds() (embedding, head unit.Bytes) {
 	embedding = unit.Bytes(matrix + m.Positions*m.Hidden*bf16)
 	head = unit.Bytes(m.Norm.Params(m.Hidden) * bf16)
 	if !m.Tied || s.Plan.PP > 1 {
-		head += unit.Bytes(matrix)
+		stored, _ := s.HeadLinear.formats()
+		head += stored.Size((m.Vocab + tp - 1) / tp * m.Hidden)
 	}
 	return embedding, head
 }

@@ -1,0 +1,77 @@
+package cost
+
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/work"
+)
+
+// The vector units of a CPU. An engine's thread reads weights in the order it
+// multiplies them, so that memory and compute times add up rather than overlap:
+//
+//	time = bytes / memory rate + FLOPs / rate(rows)
+//
+// rate(rows) is what calibration measured (hw.RowRate), else the rate of large
+// products. Neither tiles nor waves nor launches exist; what the host does between
+// steps belongs to the engine's profile.
+
+// rowCurve is FLOP/s by rows of a product, ascending; empty = the rate of large products.
+type rowCurve []hw.RowRate
+
+// resolveRows takes the curves of the named engine.
+func (m *Machine) resolveRows(k *hw.Kernels) {
+	for i := range k.Engines {
+		e := &k.Engines[i]
+		if e.Name != m.options.Engine || m.options.UsePeak {
+			continue
+		}
+		for _, r := range e.Rows {
+			m.rows[r.Format] = append(m.rows[r.Format], r)
+		}
+	}
+	for _, c := range m.rows {
+		slices.SortFunc(c, func(a, b hw.RowRate) int { return int(a.Rows - b.Rows) })
+	}
+}
+
+// seconds is the time of flops in products of so many rows: the time per weight is
+// taken as linear between measured numbers of rows, the rate as constant outside.
+func (c rowCurve) seconds(flops, rows, usual float64) float64 {
+	if len(c) == 0 || rows <= 0 {
+		return over(flops, usual)
+	}
+	i, _ := slices.BinarySearchFunc(c, rows, func(r hw.RowRate, rows float64) int {
+		if float64(r.Rows) < rows {
+			return -1
+		}
+		return 1
+	})
+	switch {
+	case i == 0:
+		return over(flops, c[0].Rate)
+	case i == len(c):
+		return over(flops, c[i-1].Rate)
+	}
+	a, b := c[i-1], c[i]
+	x := (rows - float64(a.Rows)) / float64(b.Rows-a.Rows)
+	perWeight := (1-x)*over(float64(a.Rows), a.Rate) + x*over(float64(b.Rows), b.Rate)
+	return flops / rows * perWeight
+}
+
+// rowProduct prices a product, or the products of all groups, on vector units.
+func (m *Machine) rowProduct(op *work.Op) Price {
+	weights, rows := op.Format, float64(op.M)
+	if op.Stored != 0 {
+		weights = op.Stored
+	}
+	if op.Touched > 0 {
+		rows = max(op.Rows/op.Touched, 1)
+	}
+	return m.inOrder(op, m.rows[weights].seconds(float64(op.FLOPs), rows, m.matrix[op.Format]), m.matrix[op.Format])
+}
+
+// inOrder prices an operation whose memory and compute times add up.
+func (m *Machine) inOrder(op *work.Op, compute, rate float64) Price {
+	return m.price(float64(op.FLOPs), rate, float64(op.Bytes), compute, over(float64(op.Bytes), m.hbm), 1, 0)
+}

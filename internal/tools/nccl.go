@@ -1,0 +1,120 @@
+package tools
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/record"
+)
+
+// collectives maps the names of nccl-tests' programs to ours.
+var collectives = map[string]string{
+	"all_reduce": "all-reduce", "all_gather": "all-gather", "reduce_scatter": "reduce-scatter", "alltoall": "all-to-all",
+	"sendrecv": "send-recv", "broadcast": "broadcast", "reduce": "reduce", "gather": "gather", "scatter": "scatter", "hypercube": "hypercube",
+}
+
+// ncclTypes maps its element types to formats.
+var ncclTypes = map[string]string{"float": "fp32", "half": "fp16", "bfloat16": "bf16", "double": "fp64", "int8": "int8", "uint8": "uint8",
+	"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64", "f8e4m3": "fp8", "f8e5m2": "fp8"}
+
+// nccl reads nccl-tests: a table of size, count, type, operation, root, and twice
+// (out of place, in place) time in us, algbw, busbw and wrong values. The in-place
+// time, which training uses, is kept; Bytes is the size column, nccl-tests' own
+// convention (PERFORMANCE.md): the whole tensor of all-reduce and all-gather.
+func nccl(t *text, rec *record.Record) error {
+	ranks, hosts, what := 0, map[string]bool{}, ""
+	for i, line := range t.lines {
+		f := strings.Fields(line)
+		switch {
+		case strings.HasPrefix(line, "#") && len(f) > 2 && f[1] == "Rank":
+			ranks++
+			if host := after(f, "on"); host != "" {
+				hosts[host] = true
+			}
+			if at := strings.Index(line, "] "); at > 0 {
+				addGPU(rec, strings.TrimSpace(line[at+2:]))
+			}
+		case strings.HasPrefix(line, "# Collective test starting:"):
+			what = collectives[strings.TrimSuffix(f[len(f)-1], "_perf")]
+		case strings.Contains(line, "nccl-tests version"):
+			rec.Tool = strings.TrimSpace(strings.TrimPrefix(line, "#"))
+		case len(f) < 11 || strings.HasPrefix(line, "#"):
+		default:
+			if _, err := strconv.ParseInt(f[0], 10, 64); err != nil {
+				continue
+			}
+			r, ratio, err := ncclRow(f)
+			if err != nil {
+				return fmt.Errorf("line %d: %w", i+1, err)
+			}
+			if r.Value == 0 || r.Bytes == 0 { // the start of a sweep from 0 bytes
+				continue
+			}
+			r.Ranks, r.Nodes = ranks, len(hosts)
+			if what == "" {
+				what = ncclName(t.name, ratio, ranks)
+			}
+			r.What = what
+			rec.Results = append(rec.Results, r)
+		}
+	}
+	if len(rec.Results) > 0 && what == "" {
+		return fmt.Errorf("which collective it is stands neither in the text nor in the file's name: name the file after the program, such as all_gather_perf.txt")
+	}
+	return nil
+}
+
+// ncclRow reads one row; ratio is busbw over algbw, 0 where both round to nothing.
+func ncclRow(f []string) (r record.Result, ratio float64, err error) {
+	n := len(f)
+	size, err := strconv.ParseInt(f[0], 10, 64)
+	if err != nil || size < 0 {
+		return r, 0, fmt.Errorf("size %q is no number of bytes", f[0])
+	}
+	var v [3]float64
+	for i := range v {
+		if v[i], err = strconv.ParseFloat(f[n-4+i], 64); err != nil || !(v[i] >= 0) || math.IsInf(v[i], 0) {
+			return r, 0, fmt.Errorf("%q is no time or bandwidth", f[n-4+i])
+		}
+	}
+	if wrong, err := strconv.ParseFloat(f[n-1], 64); err == nil && wrong != 0 {
+		return r, 0, fmt.Errorf("%s wrong values at %d bytes: a collective that computes wrongly is no measurement", f[n-1], size)
+	}
+	format := ncclTypes[f[2]]
+	if v[1] > 0 {
+		ratio = v[2] / v[1]
+	}
+	return record.Result{Kind: record.Collective, Unit: "s", Value: v[0] * 1e-6, Best: v[0] * 1e-6, Format: format, Bytes: size}, ratio, nil
+}
+
+// ncclName tells the collective from the file's name, or from busbw/algbw where only
+// one has that ratio: 2(n-1)/n is all-reduce's.
+func ncclName(file string, ratio float64, ranks int) string {
+	longest := ""
+	for name := range collectives {
+		if strings.Contains(file, name) && len(name) > len(longest) {
+			longest = name
+		}
+	}
+	if longest != "" {
+		return collectives[longest]
+	}
+	if ranks > 2 && math.Abs(ratio-2*float64(ranks-1)/float64(ranks)) < 0.02 {
+		return "all-reduce"
+	}
+	return ""
+}
+
+// after is the word behind another.
+func after(words []string, word string) string {
+	for i, w := range words[:max(len(words)-1, 0)] {
+		if w == word {
+			return words[i+1]
+		}
+	}
+	return ""
+}
+
+func addGPU(rec *record.Record, name string) { rec.Machine.GPUs = append(rec.Machine.GPUs, name) }

@@ -1,0 +1,133 @@
+package tools
+
+import (
+	"bytes"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/record"
+)
+
+func read(t *testing.T, file string) *record.Record {
+	t.Helper()
+	f, err := os.Open(filepath.Join("testdata", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	rec, err := Read(f, file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// Each figure of a sample output in SI, by hand from the text beside it.
+func TestFiguresOfEveryTool(t *testing.T) {
+	for _, c := range []struct {
+		file, tool string
+		results    int
+		at         int // which result is looked at
+		kind, what string
+		value      float64
+		bytes      int64
+		device     string
+	}{
+		{"all_reduce.txt", "nccl-tests version 2.14.1 nccl-headers=22304 nccl-library=22304", 2, 1, record.Collective, "all-reduce", 4100e-6, 1 << 30, ""},
+		{"nvbandwidth.txt", "nvbandwidth", 4, 0, record.Copy, "host-to-device", 55.63e9, 0, "gpu0"},
+		{"nvbandwidth.txt", "nvbandwidth", 4, 3, record.Copy, "device-to-device", 276.36e9, 0, "gpu1-gpu0"},
+		{"nvbandwidth.json", "nvbandwidth", 4, 1, record.Copy, "device", 1291.5e9, 0, "gpu1"},
+		{"nvbandwidth.json", "nvbandwidth", 4, 3, record.Copy, "device-to-device", 276.36e9, 0, "gpu1-gpu0"},
+		{"ib_write_bw.txt", "perftest", 1, 0, record.Network, "bandwidth", 46949.63 * (1 << 20), 65536, ""},
+		{"ib_read_lat.txt", "perftest", 1, 0, record.Network, "round-trip", 1.75e-6, 2, ""},
+		{"smi.csv", "nvidia-smi", 5, 0, record.Clock, "sm", 1950e6, 0, "gpu0"},
+		{"smi.csv", "nvidia-smi", 5, 2, record.Power, "draw", 694.5, 0, "gpu0"},
+		{"dcgm.txt", "dcgmi", 3, 0, record.Clock, "sm", 1980e6, 0, "gpu0"},
+		{"llama.json", "llama-bench", 2, 0, record.Serving, "prefill", 4, 0, "cpu"},
+		{"llama.json", "llama-bench", 2, 1, record.Serving, "decode", 0.05, 0, "cpu"},
+		{"llama.csv", "llama-bench", 2, 0, record.Serving, "prefill", 4, 0, "cpu"},
+		{"llama.md", "llama-bench", 2, 1, record.Serving, "decode", 0.05, 0, "cpu"},
+		{"megatron.log", "Megatron-LM", 3, 2, record.Training, "tokens", 4000, 0, ""}, // 64 x 4096 / 8 / 8.192 s
+		{"titan.log", "torchtitan", 2, 0, record.Training, "tokens", 5931, 0, ""},
+		{"nemo.log", "NeMo", 1, 0, record.Training, "step", 5.74, 0, ""},
+	} {
+		rec := read(t, c.file)
+		if rec.Tool != c.tool || len(rec.Results) != c.results {
+			t.Errorf("%s: %d results of %s, want %d of %s", c.file, len(rec.Results), rec.Tool, c.results, c.tool)
+			continue
+		}
+		r := rec.Results[c.at]
+		if r.Kind != c.kind || r.What != c.what || math.Abs(r.Value/c.value-1) > 1e-12 || r.Bytes != c.bytes || r.Device != c.device {
+			t.Errorf("%s: %+v, want %s %s %g, %d bytes, %q", c.file, r, c.kind, c.what, c.value, c.bytes, c.device)
+		}
+	}
+	nccl := read(t, "all_reduce.txt")
+	if r := nccl.Results[0]; r.Ranks != 4 || r.Nodes != 2 || len(nccl.Machine.GPUs) != 4 {
+		t.Errorf("nccl-tests: %d ranks on %d nodes, %v", r.Ranks, r.Nodes, nccl.Machine.GPUs)
+	}
+	if r := read(t, "llama.md").Results[1]; r.Context != 4096+64 || r.Threads != 16 {
+		t.Errorf("llama-bench: %+v", r)
+	}
+}
+
+// Bad texts are one line that names the file.
+func TestBadOutputs(t *testing.T) {
+	sample, err := os.ReadFile("testdata/all_reduce.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	unnamed := strings.Replace(string(sample), "# Collective test starting: all_reduce_perf\n", "", 1)
+	for text, says := range map[string]string{
+		"":                "no output of a known tool",
+		"hello":           "no output of a known tool",
+		"# size busbw\n":  "no figure",
+		`{"nvbandwidth":`: "unexpected end",
+		strings.Replace(string(sample), "392.83      0", "392.83      7", 1):                           "wrong values",
+		strings.ReplaceAll(strings.ReplaceAll(unnamed, "392.83", "196.00"), "# nccl-tests", "# tests"): "name the file after the program",
+		"[{\"avg_ts\": -1}]": "no measurement",
+		"step: 1 tps: 0\n":   "no measurement",
+	} {
+		_, err := Read(strings.NewReader(text), "x.txt")
+		if err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "x.txt") || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%.40q: error %v, want one line with %q", text, err, says)
+		}
+	}
+	// The ratio of the two bandwidths tells an all-reduce whose name is lost.
+	rec, err := Read(strings.NewReader(unnamed), "x.txt")
+	if err != nil || rec.Results[1].What != "all-reduce" {
+		t.Errorf("%v, error %v", rec, err)
+	}
+	if rec, err = Read(strings.NewReader(unnamed), "reduce_scatter_perf.txt"); err != nil || rec.Results[0].What != "reduce-scatter" {
+		t.Errorf("%v, error %v", rec, err)
+	}
+}
+
+// FuzzRead looks for panics and for figures that are none, in every reader.
+func FuzzRead(f *testing.F) {
+	files, err := filepath.Glob("testdata/*.*")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(data)
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		rec, err := Read(bytes.NewReader(data), "fuzz.txt")
+		if err != nil {
+			if strings.Contains(err.Error(), "\n") {
+				t.Fatalf("error of several lines: %q", err)
+			}
+			return
+		}
+		if err := rec.Check("fuzz.txt"); err != nil || len(rec.Results) == 0 {
+			t.Fatal("accepted without figures: ", err)
+		}
+	})
+}
