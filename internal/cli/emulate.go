@@ -38,8 +38,8 @@ func newEmulateCommand(env *Env) *cobra.Command {
 text is filler, the times are those of the event simulation of ` + "`simulate`" + `, with its queue, KV blocks,
 chunked prompts and preemption. /metrics carries vLLM's names; /v1/models and /health are there too.
 
-Prompts are counted without a tokenizer: token ids as they are, text at four bytes per token, and four
-tokens more per chat message and three per chat. Answers last max_tokens, unless --osl says when they
+Prompts are counted without a vocabulary: token ids as they are, text by its words, and four tokens
+more per chat message and three per chat. Answers last max_tokens, unless --osl says when they
 end by themselves; ignore_eos and min_tokens count then.
 
 --fault makes a share of requests fail: 429, 503 (with Retry-After), 500, slow-headers, stall, reset,

@@ -36,6 +36,8 @@ const (
 
 // complete answers a request of either kind.
 func (s *Server) complete(w http.ResponseWriter, r *http.Request, k kind) {
+	s.underway.RLock()
+	defer s.underway.RUnlock()
 	x := &exchange{s: s, w: w, r: r, kind: k, number: s.draws.next()}
 	x.record = &Record{ID: x.id(), Kind: k.String(), Received: s.since().Seconds()}
 	defer x.close()

@@ -100,7 +100,7 @@ func (b *body) chat() (c content, err error) {
 		}
 		c = c.message(m.Role, said)
 	}
-	return append(c, make([]byte, primed*bytesPerToken)...), nil
+	return append(c, make([]byte, primed*width)...), nil
 }
 
 // text is what a message says, as text or in parts.

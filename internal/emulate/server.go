@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/serve"
@@ -46,6 +47,9 @@ type Server struct {
 	meter  *meter
 	draws  draws
 	start  time.Time
+	// underway is held for reading by every answer: net/http does not wait for those
+	// whose connection was taken from it.
+	underway sync.RWMutex
 }
 
 // New sets a server up; Serve runs it.
@@ -108,6 +112,8 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		stop(err)
 	}
 	err = <-closed
+	s.underway.Lock()
+	defer s.underway.Unlock()
 	cause := context.Cause(running)
 	stop(nil)
 	<-done
