@@ -1,0 +1,216 @@
+package bench
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/openai"
+	"github.com/ridgeline/ridgeline/internal/prompt"
+)
+
+// maker turns turns into requests.
+type maker struct {
+	c     *Config
+	words prompt.Words
+	ids   prompt.IDs
+	exact *prompt.Counted // of Exact prompts
+}
+
+// unique is the number of a prompt within the run: no two stages share one.
+func unique(stage, number int) uint64 { return uint64(stage)<<32 | uint64(number) }
+
+func (m *maker) request(q turn, number, stage int, history []openai.Message) (*openai.Request, error) {
+	r := m.blank(q.output)
+	r.Keep = m.c.Keep || m.c.Turns > 1
+	text := q.text
+	id := unique(stage, number)
+	switch {
+	case text != "":
+	case m.c.Prompts == TokenIDs && q.blocks != nil:
+		r.IDs = m.ids.Blocks(q.input, q.blockTokens, q.blocks)
+		return r, nil
+	case m.c.Prompts == TokenIDs:
+		r.IDs = m.ids.Make(q.input, id)
+		return r, nil
+	case q.blocks != nil:
+		text = m.words.Blocks(q.input, q.blockTokens, q.blocks)
+	case m.exact != nil:
+		var err error
+		if text, err = m.exact.Text(q.input, id); err != nil {
+			return nil, err
+		}
+	default:
+		text = m.words.Text(q.input, id)
+	}
+	if m.c.Service.Endpoint == openai.Completions {
+		r.Text = text
+		return r, nil
+	}
+	r.Messages = append(history[:len(history):len(history)], openai.Message{Role: "user", Content: text})
+	return r, nil
+}
+
+// blank is a request without its question.
+func (m *maker) blank(output int) *openai.Request {
+	r := &openai.Request{MaxTokens: output, Stream: m.c.Stream, Continuous: m.c.Stream, Temperature: m.c.Temperature, Extra: m.c.Extra}
+	if m.c.IgnoreEOS && output > 0 {
+		r.IgnoreEOS, r.MinTokens = true, output
+	}
+	return r
+}
+
+// The lengths in words of the two questions by which texts are calibrated.
+const (
+	shortText = 32
+	longText  = 256
+)
+
+// prepare asks the service first questions: whether it answers at all, and how
+// many tokens it counts in texts of known words. They are in no metric.
+func (r *run) prepare(ctx context.Context) error {
+	c := r.c
+	m := &maker{c: c, words: prompt.Words{Nonce: c.Nonce, Scale: prompt.OneToken}, ids: prompt.IDs{Nonce: c.Nonce, Low: c.IDs[0], High: c.IDs[1]}}
+	r.maker = m
+	fixed := 0
+	if c.Prompts == Exact {
+		fixed = c.Tokenizer.Added()
+		var err error
+		if m.exact, err = prompt.NewCounted(c.Nonce, c.Tokenizer, fixed); err != nil {
+			return &InputError{err}
+		}
+		r.report.Prompts = "random words counted by a tokenizer"
+	}
+	if c.Prompts == TokenIDs {
+		r.report.Prompts = "random token ids"
+	}
+	if c.NoCheck {
+		if c.Prompts == CommonWords {
+			r.report.Prompts = "random words of one token each, not calibrated"
+		}
+		return r.possible()
+	}
+	r.progress(Event{Phase: Checking})
+	if err := r.calibrate(ctx, m); err != nil {
+		return err
+	}
+	return r.possible()
+}
+
+func (r *run) calibrate(ctx context.Context, m *maker) error {
+	c := r.c
+	if c.Prompts == TokenIDs {
+		q := m.blank(1)
+		q.IDs = m.ids.Make(min(shortText, c.least()), 1<<63)
+		_, err := r.first(ctx, q)
+		return err
+	}
+	var counts [2]int
+	var texts [2]string
+	for i, n := range []int{shortText, longText} {
+		q := m.blank(1)
+		texts[i] = m.words.Number(n, 1<<63|uint64(i))
+		if c.Service.Endpoint == openai.Completions {
+			q.Text = texts[i]
+		} else {
+			q.Messages = []openai.Message{{Role: "user", Content: texts[i]}}
+		}
+		a, err := r.first(ctx, q)
+		if err != nil {
+			return err
+		}
+		if counts[i] = a.Usage.Prompt; c.Dialogues != nil {
+			return nil // its texts are as they are
+		}
+	}
+	scale, ok := prompt.Fit(shortText, counts[0], longText, counts[1])
+	switch {
+	case counts[0] == 0:
+		r.warn("the service does not say how many tokens a prompt has: lengths are those of the usual vocabularies, template not included")
+	case m.exact != nil:
+		m.exact.SetFixed(counts[1] - c.Tokenizer.Count(texts[1]))
+		if a, b := counts[0]-c.Tokenizer.Count(texts[0]), counts[1]-c.Tokenizer.Count(texts[1]); a != b {
+			r.warn("the service counts %d and %d tokens more than the tokenizer: it is another model's", a, b)
+		}
+	case !ok:
+		r.warn("the service counts %d tokens in %d words and %d in %d: lengths are those of the usual vocabularies", counts[0], shortText, counts[1], longText)
+	default:
+		m.words.Scale = scale
+		r.report.Prompts = fmt.Sprintf("random words, %.3g tokens each by the service's own count, with %.3g of template within the length", scale.PerWord, scale.Fixed)
+	}
+	if r.report.Prompts == "" {
+		r.report.Prompts = "random words of one token each, not calibrated"
+	}
+	return nil
+}
+
+// first sends a question before the run; a service that does not answer it is an
+// error that says why.
+func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, error) {
+	q.IgnoreEOS, q.MinTokens = false, 0
+	ctx, stop := context.WithTimeout(ctx, checkLimit)
+	defer stop()
+	l := Level{}
+	if len(r.c.Levels) > 0 {
+		l = r.c.Levels[0]
+	}
+	a := r.client(l).Do(ctx, q)
+	switch {
+	case a.Class == "" || a.Class == openai.Empty:
+		return a, nil
+	case errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return nil, fmt.Errorf("%s did not answer a first question within %v: see whether it is up", r.c.Service.URL, checkLimit)
+	case ctx.Err() != nil:
+		return nil, errors.New("interrupted before anything was measured")
+	case a.Class == openai.NoDone || a.Class == openai.NoFinish:
+		return a, nil // counted in the run, where it says more
+	}
+	return nil, fmt.Errorf("%s did not answer a first question: %s (%s)", r.c.Service.URL, a.Reason, a.Class)
+}
+
+// checkLimit is how long a first question may take: a service that is warming up
+// compiles kernels for minutes.
+const checkLimit = 10 * time.Minute
+
+// least is the shortest prompt that will be asked.
+func (c *Config) least() int {
+	switch {
+	case c.Trace != nil:
+		n := c.Trace.Requests[0].Input
+		for i := range c.Trace.Requests {
+			n = min(n, c.Trace.Requests[i].Input)
+		}
+		return n
+	case c.Dialogues != nil:
+		return 1
+	}
+	return c.Input.Low
+}
+
+// possible refuses lengths that no prompt can have, before the run.
+func (r *run) possible() error {
+	n := r.c.least()
+	switch m := r.maker; {
+	case r.c.Dialogues != nil || r.c.Trace != nil:
+		return nil // a trace's shortest prompts are as short as can be made, and the report says so
+	case m.exact != nil:
+		if _, err := m.exact.Text(n, 1<<62); err != nil {
+			return &InputError{fmt.Errorf("input length: %w", err)}
+		}
+	case r.c.Prompts == CommonWords && n < m.words.Scale.Least():
+		return &InputError{fmt.Errorf("input length %d: the service's template alone has %.0f tokens, ask for at least %d", n, m.words.Scale.Fixed, m.words.Scale.Least())}
+	}
+	return nil
+}
+
+func (r *run) warn(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for _, w := range r.report.Warnings {
+		if strings.EqualFold(w, text) {
+			return
+		}
+	}
+	r.report.Warnings = append(r.report.Warnings, text)
+}

@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"fmt"
+	"math"
+)
+
+// The limits beyond which a stage is not what was asked for.
+const (
+	outputShare   = 0.05 // answers shorter or longer than asked, by this share
+	outputTokens  = 50   // or by so many tokens
+	promptShare   = 0.01 // prompts
+	cacheHits     = 0.01 // hits of a prefix cache that should have none
+	zeroGaps      = 0.05 // chunks read together with the one before
+	shortWindow   = 0.5  // coverage of the steady window
+	ttftFactor    = 2    // client's TTFT over the service's own
+	ttftFloor     = 50.0 // ms: differences below that are the network's
+	unsteadyLeast = 10   // requests per user below which no window is expected
+)
+
+// warnings is what a reader must know of a stage before believing it.
+func warnings(c *Config, s *Stage, records []*Record) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	var good []*Record
+	for _, r := range records {
+		if r.Outcome == OK && !r.Warmup {
+			good = append(good, r)
+		}
+	}
+	wrongOutput, wrongPrompt, asked := 0, 0, 0
+	for _, r := range good {
+		n, known := r.Tokens()
+		if r.Output > 0 && known && (math.Abs(float64(n-r.Output)) > outputShare*float64(r.Output) || abs(n-r.Output) > outputTokens) {
+			wrongOutput++
+		}
+		if r.Input > 0 && r.Usage.Known && r.Usage.Prompt > 0 {
+			asked++
+			if math.Abs(float64(r.Usage.Prompt-r.Input)) > promptShare*float64(r.Input) {
+				wrongPrompt++
+			}
+		}
+	}
+	if wrongOutput > 0 {
+		hint := "ask for exact lengths with ignore_eos"
+		if c.IgnoreEOS {
+			hint = "the service did not honour ignore_eos and min_tokens"
+		}
+		say("%d of %d answers are not as long as asked: %s", wrongOutput, len(good), hint)
+	}
+	if wrongPrompt > 0 {
+		say("%d of %d prompts are not as long as asked by the service's own count: mean %.1f tokens", wrongPrompt, asked, s.Input.Mean)
+	}
+	if len(good) > 0 && s.Counted < 1 {
+		say("the service counted the tokens of %.0f %% of the answers: the rest is counted by chunks, which is too low where a chunk carries several", 100*s.Counted)
+	}
+	if s.PerChunk > 1.05 && s.ITL == nil && c.Stream {
+		say("a chunk carries %.3g tokens: gaps between chunks are no inter-token latency, and engines with other chunks do not compare by them", s.PerChunk)
+	}
+	list = append(list, s.loadWarnings(c)...)
+	return append(list, s.serverWarnings(c, good)...)
+}
+
+func abs(n int) int { return max(n, -n) }
+
+// loadWarnings is about what was put on.
+func (s *Stage) loadWarnings(c *Config) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	switch {
+	case s.Mode == Open && s.Concurrency > 0 && s.Slip.N > 0 && s.Slip.P99 > lagFloor:
+		say("at most %d in flight: requests waited %.3g ms for a place (p99), and no longer come as %s", s.Concurrency, s.Slip.P99, s.Arrival)
+	case s.Mode == Open && s.Achieved > 0 && s.Requests.Sent >= leastForRate && s.Client.Valid && s.Slip.P99 > lagFloor:
+		say("requests left %.3g ms after their time (p99)", s.Slip.P99)
+	}
+	if s.Unsent > 0 {
+		say("%d requests were due and never sent", s.Unsent)
+	}
+	if s.Mode == Closed && s.Requests.OK >= unsteadyLeast*s.Concurrency && (s.Steady == nil || s.Steady.Coverage < shortWindow) {
+		say("the load stood for less than half of the stage: take the steady window, or more requests")
+	}
+	return list
+}
+
+// serverWarnings compares with what the service says of itself.
+func (s *Stage) serverWarnings(c *Config, good []*Record) (list []string) {
+	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+	m := s.Server
+	if m != nil && m.PrefixHits != nil && *m.PrefixHits > cacheHits && c.Trace == nil && c.Dialogues == nil && c.Turns == 1 {
+		say("%.1f %% of the prompts' tokens came from the prefix cache, though every prompt is new: clear the cache, or look for another load on the service", 100**m.PrefixHits)
+	}
+	if m != nil && m.TTFT != nil {
+		if d := sample(good, func(r *Record) (Timestamp, bool) { return r.TTFT(Service) }); d.N > 0 && d.Mean > ttftFactor**m.TTFT && d.Mean-*m.TTFT > ttftFloor {
+			say("the client saw its first tokens after %.4g ms, the service after %.4g ms: look at what lies between, or at a reasoning parser", d.Mean, *m.TTFT)
+		}
+	}
+	together, gaps := 0, 0
+	for _, r := range good {
+		for _, g := range r.Gaps() {
+			if gaps++; g == 0 {
+				together++
+			}
+		}
+	}
+	if gaps > 0 && float64(together) > zeroGaps*float64(gaps) {
+		say("%.0f %% of the chunks were read together with the one before: the service, what lies between or the client holds chunks back", 100*float64(together)/float64(gaps))
+	}
+	return list
+}

@@ -1,0 +1,165 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+// Endpoint is which of the protocol's questions is asked.
+type Endpoint string
+
+// The endpoints.
+const (
+	Chat        Endpoint = "chat"
+	Completions Endpoint = "completions"
+)
+
+// Limits bound one exchange; 0 = the default.
+type Limits struct {
+	Headers time.Duration // from the request's start to the answer's head (default 10 min: a long queue is no failure)
+	Idle    time.Duration // without a byte, once the answer began (default 2 min)
+	Total   time.Duration // of the whole exchange (default 1 h)
+	Body    int64         // bytes of an answer (default 256 MiB)
+	Event   int           // bytes of one event (default 4 MiB: log-probabilities make them long)
+}
+
+func (l Limits) filled() Limits {
+	set := func(d *time.Duration, to time.Duration) {
+		if *d == 0 {
+			*d = to
+		}
+	}
+	set(&l.Headers, 10*time.Minute)
+	set(&l.Idle, 2*time.Minute)
+	set(&l.Total, time.Hour)
+	if l.Body == 0 {
+		l.Body = 256 << 20
+	}
+	if l.Event == 0 {
+		l.Event = 4 << 20
+	}
+	return l
+}
+
+// Config is a service and how it is talked to.
+type Config struct {
+	URL      string // ends in /v1
+	Model    string
+	Endpoint Endpoint
+	Key      string // of the API, sent in the Authorization header and nowhere else; "" = none
+	Agent    string // User-Agent
+	Limits   Limits
+	// Reconnect makes a connection for every request instead of keeping them.
+	Reconnect bool
+	// Insecure accepts any certificate: for services that sign their own.
+	Insecure bool
+	// Dial replaces the way connections are made, nil = TCP.
+	Dial func(ctx context.Context, network, address string) (net.Conn, error)
+}
+
+// Client sends requests. It is safe for many goroutines.
+type Client struct {
+	config Config
+	limits Limits
+	target string
+	start  time.Time // stamps count from here
+	http   *http.Client
+}
+
+// The buffers of a connection: prompts of 50,000 tokens are written in few
+// pieces, and a read takes whatever has come.
+const (
+	writeBuffer = 64 << 10
+	readBuffer  = 16 << 10
+)
+
+// New makes a client whose stamps count from start, which must have a monotonic
+// reading.
+func New(c Config, start time.Time) (*Client, error) {
+	u, err := ParseURL(c.URL)
+	if err != nil {
+		return nil, err
+	}
+	path := "/chat/completions"
+	if c.Endpoint == Completions {
+		path = "/completions"
+	}
+	t := &http.Transport{
+		Proxy:              http.ProxyFromEnvironment,
+		DisableCompression: true, // a compressed stream holds chunks back
+		DisableKeepAlives:  c.Reconnect,
+		// Default pools keep two idle connections per host, and so make a client of
+		// many streams connect anew for nearly every request.
+		MaxIdleConns: 0, MaxIdleConnsPerHost: 1 << 16, MaxConnsPerHost: 0,
+		IdleConnTimeout: 90 * time.Second,
+		WriteBufferSize: writeBuffer, ReadBufferSize: readBuffer,
+		TLSClientConfig: &tls.Config{InsecureSkipVerify: c.Insecure}, // only where the user asks
+		// HTTP/1.1: a stream has its connection to itself, as behind most gateways.
+		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
+	}
+	if c.Dial != nil {
+		t.DialContext = c.Dial
+	}
+	return &Client{config: c, limits: c.Limits.filled(), target: u.String() + path, start: start, http: &http.Client{
+		Transport: t,
+		// A redirect is reported, not followed: it would carry key and prompt elsewhere.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}}, nil
+}
+
+// ParseURL reads the address of a service and drops a slash at its end. Names and
+// passwords within are refused: they would show up in reports.
+func ParseURL(text string) (*url.URL, error) {
+	u, err := url.Parse(strings.TrimRight(text, "/"))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%q is no URL: give the service's address such as http://localhost:8000/v1", text)
+	case u.User != nil:
+		return nil, fmt.Errorf("the URL holds a name or password: give the key in the environment or a file")
+	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		return nil, fmt.Errorf("%q is no address of a service: give one such as http://localhost:8000/v1", text)
+	case u.RawQuery != "" || u.Fragment != "":
+		return nil, fmt.Errorf("%q has a query: give the address up to /v1", text)
+	}
+	return u, nil
+}
+
+// Close drops the connections that are kept.
+func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// now is the time on the client's clock.
+func (c *Client) now() time.Duration { return time.Since(c.start) }
+
+// maxReason bounds what is kept of a service's complaint.
+const maxReason = 200
+
+// message is the complaint within an error object, or the object, without the key.
+func (c *Client) message(said []byte) string {
+	var o struct {
+		Message string `json:"message"`
+	}
+	text := strings.Trim(string(said), `"`)
+	if json.Unmarshal(said, &o) == nil && o.Message != "" {
+		text = o.Message
+	}
+	return c.clean(text)
+}
+
+// clean makes one short line without the key of what a service or the system said.
+func (c *Client) clean(text string) string {
+	if c.config.Key != "" {
+		text = strings.ReplaceAll(text, c.config.Key, "[key]")
+	}
+	r := []rune(strings.Join(strings.Fields(text), " "))
+	if len(r) > maxReason {
+		r = append(r[:maxReason], '…')
+	}
+	return string(r)
+}

@@ -1,0 +1,265 @@
+package openai
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// exchange is one request under way.
+type exchange struct {
+	client  *Client
+	request *Request
+	answer  *Answer
+	give    context.CancelCauseFunc
+	began   time.Duration
+
+	mu      sync.Mutex // of what the transport's goroutines write
+	sent    time.Duration
+	headers time.Duration
+	conn    Connection
+	steps   map[string]time.Duration
+
+	done            bool // [DONE] came
+	thought         thought
+	text, reasoning strings.Builder
+}
+
+// Do sends one request and reads its answer to the end. It never repeats one: the
+// transport does so only where a kept connection turns out closed before a byte
+// was written, which no service sees. What went wrong is in the Answer's Class.
+func (c *Client) Do(ctx context.Context, r *Request) *Answer {
+	ctx, give := context.WithCancelCause(ctx)
+	defer give(nil)
+	x := &exchange{client: c, request: r, answer: &Answer{Answer: -1}, give: give, began: c.now(), steps: map[string]time.Duration{}}
+	err := x.run(ctx)
+	a := x.answer
+	x.mu.Lock()
+	a.Sent, a.Connection = x.sent, x.conn
+	if a.Headers = x.headers; a.Status == 0 {
+		a.Headers = 0
+	}
+	x.mu.Unlock()
+	a.Text, a.Reasoning = x.text.String(), x.reasoning.String()
+	if a.End == 0 {
+		a.End = c.now()
+	}
+	x.countChunks()
+	if err != nil {
+		a.Class, a.Reason = c.classify(ctx, err, a)
+	}
+	return a
+}
+
+// countChunks fills in the tokens of chunks where as many came as tokens: one each.
+func (x *exchange) countChunks() {
+	a := x.answer
+	known := len(a.Chunks) > 0
+	for _, c := range a.Chunks {
+		known = known && c.Tokens > 0
+	}
+	if a.Usage.Continuous = known && a.Usage.Known && x.request.Stream; known || !x.request.Stream {
+		return
+	}
+	each := 0
+	if a.Usage.Known && a.Usage.Completion == len(a.Chunks) {
+		each = 1
+	}
+	for i := range a.Chunks {
+		a.Chunks[i].Tokens = each
+	}
+}
+
+func (x *exchange) run(ctx context.Context) error {
+	c := x.client
+	body, err := c.body(x.request)
+	if err != nil {
+		return err
+	}
+	head := time.AfterFunc(c.limits.Headers, func() {
+		x.give(&outcome{SlowHeaders, fmt.Sprintf("no answer began within %v", c.limits.Headers)})
+	})
+	defer head.Stop()
+	all := time.AfterFunc(c.limits.Total, func() {
+		x.give(&outcome{Overtime, fmt.Sprintf("the answer was not over within %v", c.limits.Total)})
+	})
+	defer all.Stop()
+	q, err := http.NewRequestWithContext(x.traced(ctx), http.MethodPost, c.target, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	q.GetBody = nil
+	q.Header.Set("Content-Type", "application/json")
+	q.Header.Set("User-Agent", c.config.Agent)
+	if x.request.Stream {
+		q.Header.Set("Accept", "text/event-stream")
+	}
+	if c.config.Key != "" {
+		q.Header.Set("Authorization", "Bearer "+c.config.Key)
+	}
+	p, err := c.http.Do(q)
+	if err != nil {
+		return err
+	}
+	defer p.Body.Close()
+	head.Stop()
+	x.answer.Status = p.StatusCode
+	if p.StatusCode < 200 || p.StatusCode > 299 {
+		return x.refused(p)
+	}
+	x.answer.Began = true
+	if x.request.Stream {
+		return x.stream(p)
+	}
+	return x.whole(p)
+}
+
+// refused reads the complaint of an answer that is none.
+func (x *exchange) refused(p *http.Response) error {
+	const most = 64 << 10
+	x.answer.RetryAfter = retryAfter(p.Header.Get("Retry-After"))
+	said, _ := io.ReadAll(io.LimitReader(p.Body, most)) // half a complaint is a complaint
+	var e event
+	text := ""
+	if json.Unmarshal(said, &e) == nil {
+		text = x.client.message(e.Error)
+		if text == "" || text == "null" {
+			text = x.client.message(e.Message)
+		}
+	}
+	class := HTTPStatus
+	switch {
+	case p.StatusCode == http.StatusTooManyRequests:
+		class = RateLimited
+	case p.StatusCode == http.StatusServiceUnavailable:
+		class = Unavailable
+	case p.StatusCode >= 300 && p.StatusCode < 400:
+		class = Redirected
+		if u, err := p.Location(); err == nil {
+			text = "to " + x.client.clean(u.Scheme+"://"+u.Host) + ": give that address as the URL"
+		}
+	}
+	return &outcome{class, strings.TrimSpace(fmt.Sprintf("status %d %s", p.StatusCode, text))}
+}
+
+// retryAfter reads seconds or a date; 0 = not given.
+func retryAfter(text string) time.Duration {
+	const most = 24 * 3600 // a day: what is longer says nothing to a benchmark
+	if s, err := strconv.Atoi(strings.TrimSpace(text)); err == nil && s >= 0 {
+		return time.Duration(min(s, most)) * time.Second
+	}
+	if t, err := http.ParseTime(text); err == nil {
+		return min(max(time.Until(t), 0), most*time.Second)
+	}
+	return 0
+}
+
+// stream reads events until [DONE] and the end of the body.
+func (x *exchange) stream(p *http.Response) error {
+	if kind := p.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") {
+		if err := x.whole(p); err != nil {
+			return err
+		}
+		x.answer.Chunks, x.answer.Answer = nil, -1
+		return &outcome{Garbage, "a whole answer came where a stream was asked for"}
+	}
+	c := x.client
+	// The head may come long before the first event: until then the queue decides.
+	idle := time.AfterFunc(max(c.limits.Headers, c.limits.Idle), func() {
+		x.give(&outcome{Stall, "no byte for longer than the limit"})
+	})
+	defer idle.Stop()
+	e := events{limit: c.limits.Event}
+	buf := buffers.Get().(*[readBuffer]byte)
+	defer buffers.Put(buf)
+	var at time.Duration
+	take := func(kind, data []byte) error { return x.take(at, kind, data) }
+	for total := int64(0); ; {
+		n, err := p.Body.Read(buf[:])
+		at = c.now() // before anything is parsed
+		if n > 0 {
+			idle.Reset(c.limits.Idle)
+			if x.done {
+				continue // nothing follows [DONE] but the end
+			}
+			x.answer.End = at
+			if total += int64(n); total > c.limits.Body {
+				return &outcome{TooLarge, fmt.Sprintf("the answer is longer than %d bytes", c.limits.Body)}
+			}
+			switch err := e.feed(buf[:n], take); {
+			case errors.Is(err, errEventTooLong):
+				return &outcome{TooLarge, fmt.Sprintf("one event is longer than %d bytes", c.limits.Event)}
+			case err != nil:
+				return err
+			}
+			if x.done {
+				idle.Reset(closing)
+			}
+		}
+		if err != nil {
+			return x.closed(err, &e, at)
+		}
+	}
+}
+
+// closing is how long the end of a body may take after [DONE], before its
+// connection is given up and the next request makes a new one.
+const closing = 250 * time.Millisecond
+
+var buffers = sync.Pool{New: func() any { return new([readBuffer]byte) }}
+
+// closed judges the end of a stream.
+func (x *exchange) closed(err error, e *events, at time.Duration) error {
+	a := x.answer
+	if x.done {
+		return x.finished() // how the connection ended changes nothing
+	}
+	if err != io.EOF {
+		return err
+	}
+	a.End = at
+	switch {
+	case e.half():
+		return &outcome{HalfEvent, "the stream ended within an event"}
+	case a.Finish == "":
+		return &outcome{NoFinish, "the stream ended without a finish_reason"}
+	}
+	return &outcome{NoDone, "the stream ended without [DONE]"}
+}
+
+// finished judges an answer that is whole.
+func (x *exchange) finished() error {
+	switch a := x.answer; {
+	case a.Finish == "":
+		return &outcome{NoFinish, "the answer has no finish_reason"}
+	case len(a.Chunks) == 0:
+		return &outcome{Empty, "the answer has no token"}
+	}
+	return nil
+}
+
+// whole reads an answer that is not streamed.
+func (x *exchange) whole(p *http.Response) error {
+	c := x.client
+	text, err := io.ReadAll(io.LimitReader(p.Body, c.limits.Body+1))
+	at := c.now()
+	if err != nil {
+		return err
+	}
+	if int64(len(text)) > c.limits.Body {
+		return &outcome{TooLarge, fmt.Sprintf("the answer is longer than %d bytes", c.limits.Body)}
+	}
+	x.answer.End = at
+	if err := x.take(at, nil, text); err != nil {
+		return err
+	}
+	return x.finished()
+}

@@ -1,0 +1,47 @@
+package openai
+
+import "strings"
+
+// thought follows <think> … </think> in the text of an answer, by which services
+// without a parser for reasoning mark it; tags may be split over chunks, and some
+// templates open the thought within the prompt, so that only its end is seen.
+type thought struct {
+	inside   bool
+	begun    bool   // past the first text that is not blank
+	tail     string // end of the text so far, as long as a tag may begin in it
+	restarts bool   // an end without a beginning: what came before was reasoning
+}
+
+const (
+	thinkOpen  = "<think>"
+	thinkClose = "</think>"
+)
+
+// answers tells whether a piece of text holds some of the answer.
+func (t *thought) answers(piece string) bool {
+	if piece == "" {
+		return false
+	}
+	text := t.tail + piece
+	if i := strings.LastIndex(text, thinkClose); i >= 0 {
+		t.restarts = !t.inside
+		t.inside, t.begun, t.tail = false, true, ""
+		return strings.TrimSpace(text[i+len(thinkClose):]) != ""
+	}
+	t.tail = text[max(0, len(text)-len(thinkClose)+1):]
+	switch trimmed := strings.TrimSpace(text); {
+	case t.inside:
+		return false
+	case t.begun:
+		return true
+	case trimmed == "":
+		return false
+	case strings.HasPrefix(trimmed, thinkOpen):
+		t.inside, t.begun = true, true
+		return false
+	case strings.HasPrefix(thinkOpen, trimmed):
+		return false // perhaps a tag that is not whole yet
+	}
+	t.begun = true
+	return true
+}

@@ -1,0 +1,56 @@
+package openai
+
+import (
+	"context"
+	"crypto/tls"
+	"net/http/httptrace"
+	"time"
+)
+
+// traced lets the transport stamp what only it sees.
+func (x *exchange) traced(ctx context.Context) context.Context {
+	now := x.client.now
+	step := func(name string) {
+		at := now()
+		x.mu.Lock()
+		x.steps[name] = at
+		x.mu.Unlock()
+	}
+	took := func(name string, into *time.Duration) {
+		at := now()
+		x.mu.Lock()
+		if from, ok := x.steps[name]; ok {
+			*into = at - from
+		}
+		x.mu.Unlock()
+	}
+	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
+		DNSStart:          func(httptrace.DNSStartInfo) { step("dns") },
+		DNSDone:           func(httptrace.DNSDoneInfo) { took("dns", &x.conn.DNS) },
+		ConnectStart:      func(_, _ string) { step("connect") },
+		ConnectDone:       func(_, _ string, _ error) { took("connect", &x.conn.Connect) },
+		TLSHandshakeStart: func() { step("tls") },
+		TLSHandshakeDone:  func(tls.ConnectionState, error) { took("tls", &x.conn.TLS) },
+		GotConn: func(i httptrace.GotConnInfo) {
+			x.mu.Lock()
+			if x.conn.Reused = i.Reused; i.Reused {
+				x.conn = Connection{Reused: true}
+			}
+			x.mu.Unlock()
+		},
+		WroteRequest: func(i httptrace.WroteRequestInfo) {
+			at := now()
+			x.mu.Lock()
+			if i.Err == nil {
+				x.sent = at
+			}
+			x.mu.Unlock()
+		},
+		GotFirstResponseByte: func() {
+			at := now()
+			x.mu.Lock()
+			x.headers = at
+			x.mu.Unlock()
+		},
+	})
+}
