@@ -30,7 +30,8 @@ var layers = []layer{
 	{"des", "", "time and order of events, whatever they mean"},
 	{"workload", "unit input", "what is asked and what became of it, whoever serves: simulator and client share it"},
 	{"openai", "", "one request and its stamps; what they mean is decided from records"},
-	{"bench", "unit workload openai", "load on a service and metrics of its records; predicts nothing and formats nothing"},
+	{"prompt", "input", "texts of an asked length; who is asked is not its business"},
+	{"bench", "unit workload input openai prompt", "load on a service and metrics of its records; predicts nothing and formats nothing"},
 	{"sched", "unit", "a schedule is passes and times, whatever the model"},
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
 	{"hw", "unit", "machines, whatever runs on them"},
@@ -52,11 +53,11 @@ var layers = []layer{
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
 	{"api", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise", "one answer for every face; formats nothing"},
-	{"ask", "unit workload sched model hw plan train infer serve deploy advise api", "texts to requests: the same fields and words for every face; resolves no name itself"},
+	{"ask", "unit workload sched model hw plan train infer serve deploy advise api openai bench", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
 	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
-	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate deploy search advise api validate report openai bench", "arguments in, exit code out"},
+	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate deploy search advise api validate report openai bench prompt", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

@@ -22,7 +22,6 @@ type turn struct {
 type task struct {
 	number int
 	turns  []turn
-	at     time.Duration // arrival of an open load, since the stage's start
 }
 
 // source hands out a stage's tasks, within its bounds. It is safe for many

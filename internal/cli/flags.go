@@ -6,14 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/ask"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
-
-// durationFlag adds a flag that reads a time with its unit; usage says what it
-// means where it is left out.
-func durationFlag(cmd *cobra.Command, into *unit.Seconds, name, usage string) {
-	ask.Duration(cmd.Flags(), into, name, usage)
-}
 
 // countFlag adds a flag that reads a whole number such as 15360 or 14.8T.
 func countFlag(cmd *cobra.Command, into *int64, name, usage string) {

@@ -37,7 +37,7 @@ func (p *progress) update(done, all int) {
 	}
 	const width = 40
 	n := done * width / all
-	fmt.Fprintf(p.w, "\r%s %s%s %3d %%", p.doing, strings.Repeat("█", n), strings.Repeat("░", width-n), 100*done/all)
+	fmt.Fprintf(p.w, "\r%s %s %3d %%", p.doing, bar(n, width), 100*done/all)
 	p.drawn = true
 }
 
@@ -50,3 +50,6 @@ func (p *progress) clear() {
 	}
 	p.on = false
 }
+
+// bar is n of width columns filled.
+func bar(n, width int) string { return strings.Repeat("█", n) + strings.Repeat("░", width-n) }

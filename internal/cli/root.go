@@ -21,6 +21,7 @@ var commands = []func(*Env) *cobra.Command{
 	newLaunchCommand,
 	newProbeCommand,
 	newScheduleCommand,
+	newBenchCommand,
 	newEmulateCommand,
 	newWebCommand,
 	newModelsCommand,

@@ -129,8 +129,8 @@ func TestScale(t *testing.T) {
 }
 
 func TestNoncesSetRunsApart(t *testing.T) {
-	a, b := &Words{"a", OneToken}, &Words{"b", OneToken}
-	if a.Text(50, 1) == b.Text(50, 1) || a.Text(50, 1) == a.Text(50, 2) || a.Text(50, 1) != a.Text(50, 1) {
+	a, again, b := &Words{"a", OneToken}, &Words{"a", OneToken}, &Words{"b", OneToken}
+	if a.Text(50, 1) == b.Text(50, 1) || a.Text(50, 1) == a.Text(50, 2) || a.Text(50, 1) != again.Text(50, 1) {
 		t.Error("prompts do not follow from nonce and number")
 	}
 	if n := len(strings.Fields(a.Text(50, 1))); n != 50 {

@@ -1,0 +1,107 @@
+package bench
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Merge joins the records of several workers: stages by their number, whose levels
+// add up, on one time line that begins with the first worker. Every metric is
+// derived anew from all records.
+func Merge(all []*Record, slo *SLO) (*Report, error) {
+	if len(all) == 0 {
+		return nil, fmt.Errorf("no records to join")
+	}
+	first := all[0].Origin
+	for _, r := range all {
+		if r.Origin.Started < first.Started {
+			first = r.Origin
+		}
+	}
+	d := &Report{URL: first.URL, Model: first.Model, Endpoint: first.Endpoint, SLO: slo, Stages: []Stage{}, Warnings: []string{}, Labels: map[string]string{}}
+	whole, frac := int64(first.Started), first.Started-float64(int64(first.Started))
+	d.Started = time.Unix(whole, int64(frac*1e9)).UTC().Format(time.RFC3339)
+	stages := map[int][]*Record{}
+	workers := map[string]bool{}
+	seen := map[string]bool{}
+	for _, r := range all {
+		o := r.Origin
+		key := o.Run + " " + o.Worker + " " + r.ID
+		if seen[key] {
+			return nil, fmt.Errorf("request %s of run %s is there twice: give each file once", r.ID, o.Run)
+		}
+		seen[key] = true
+		if o.Model != first.Model || o.Endpoint != first.Endpoint {
+			return nil, fmt.Errorf("records of %s and of %s: join those of one evaluation", first.Model, o.Model)
+		}
+		workers[o.Run+" "+o.Worker] = true
+		stages[r.Stage] = append(stages[r.Stage], r.after(seconds(o.Started-first.Started)))
+		d.Stream = d.Stream || r.Stream
+	}
+	d.Load = fmt.Sprintf("records of %d workers", len(workers))
+	d.Worker = names(all)
+	for i := range maxStages {
+		list, ok := stages[i]
+		if !ok {
+			continue
+		}
+		s, err := mergeStage(list, slo)
+		if err != nil {
+			return nil, fmt.Errorf("stage %d: %w", i, err)
+		}
+		d.Stages = append(d.Stages, s)
+		d.Seconds = max(d.Seconds, s.To)
+	}
+	d.Warnings = append(d.Warnings, "what the workers saw of themselves is in their own reports: see that each calls itself valid")
+	return d, nil
+}
+
+// after is the record on a clock that started earlier.
+func (r *Record) after(d time.Duration) *Record {
+	x := *r
+	for _, t := range []*Timestamp{&x.Scheduled, &x.Dispatched, &x.Sent, &x.Headers, &x.FirstEvent, &x.End} {
+		if *t > 0 || t == &x.Scheduled {
+			*t += d
+		}
+	}
+	x.Chunks = slices.Clone(r.Chunks)
+	for i := range x.Chunks {
+		x.Chunks[i].At += d
+	}
+	return &x
+}
+
+func mergeStage(list []*Record, slo *SLO) (Stage, error) {
+	level := map[string]float64{}
+	o := *list[0].Origin
+	for _, r := range list {
+		if r.Origin.Mode != o.Mode || r.Origin.NetDelay != o.NetDelay {
+			return Stage{}, fmt.Errorf("a %s load in one file, a %s one in another: join the workers of one evaluation", o.Mode, r.Origin.Mode)
+		}
+		level[r.Origin.Run+" "+r.Origin.Worker] = r.Origin.Level
+	}
+	o.Level = 0
+	for _, l := range level {
+		o.Level += l
+	}
+	for _, r := range list {
+		r.Origin = &o
+	}
+	return NewStage(list, slo), nil
+}
+
+// names are the workers', in order.
+func names(all []*Record) string {
+	seen := map[string]bool{}
+	var list []string
+	for _, r := range all {
+		if w := r.Origin.Worker; w != "" && !seen[w] {
+			seen[w] = true
+			list = append(list, w)
+		}
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
+}
