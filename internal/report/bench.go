@@ -219,7 +219,7 @@ func stageFacts(s *bench.Stage) (facts [][2]string) {
 	c := &s.Client
 	state := "valid"
 	if !c.Valid {
-		state = "NOT valid, the client was the bottleneck: " + strings.Join(c.Reasons, "; ")
+		state = "NOT valid: it was the bottleneck, see the warnings"
 	}
 	if c.Memory > 0 {
 		add("client", "%s; %.2f processors, ran %.3g ms late (p99), %.3g ms of collections, %.0f MB", state, c.CPU, c.LagP99, c.GCPause, float64(c.Memory)/1e6)
