@@ -84,6 +84,9 @@ func Of(p *plan.Plan, r *Rank) Parts {
 	t[Weights] = share(r.Params.Dense-r.Params.TrainedDense, r.Params.Expert-r.Params.TrainedExpert, base, wd, we) +
 		share(r.Params.TrainedDense, r.Params.TrainedExpert, trained, wd, we) + share(r.Ends.Dense, 0, ends, wd, 1)
 	grad := pr.Gradients.BytesPer()
+	if pr.Produced != unit.FP32 {
+		grad += pr.Produced.BytesPer()
+	}
 	t[Gradients] = share(r.Params.TrainedDense+r.Ends.TrainedDense, r.Params.TrainedExpert, grad, gd, ge)
 	if !p.OffloadOptim {
 		state := pr.Master.BytesPer() + 2*pr.Moment.BytesPer()

@@ -53,6 +53,8 @@ func TestBytesPerParameter(t *testing.T) {
 			func(p *plan.Plan) { p.Tuning, p.LoRARank = plan.QLoRA, 16 }, n/2 + n/64 + 2*1024, 4 * 1024, 12 * 1024},
 		{"DeepSeek-V3: FP8 weights with a scale per 16,384, FP32 master and gradients, BF16 moments (arXiv:2412.19437 section 3.3.3)", trained(n, 0),
 			func(p *plan.Plan) { p.Precision = plan.Precisions["fp8"] }, n + n/4096, 4 * n, 8 * n},
+		{"DeepSpeed's BF16 gradients stay beside the FP32 ones (runtime/bf16_optimizer.py)", trained(n, 0),
+			func(p *plan.Plan) { p.Precision.Produced = unit.BF16 }, 2 * n, 6 * n, 12 * n},
 		{"per-tensor FP8 keeps its copy beside the BF16 weights", trained(n, 0),
 			func(p *plan.Plan) { p.Precision = plan.Precisions["fp8-tensor"] }, 3 * n, 4 * n, 12 * n},
 	} {

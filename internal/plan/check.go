@@ -15,7 +15,11 @@ type Job struct {
 	GlobalBatch int // sequences per optimizer step, all ranks
 	Seq         int // tokens per sequence
 	MTP         int // MTP modules trained along
-	Idle        int // sequences of GlobalBatch that only pad ranks left without work; see search.FSDP
+	// EndsAsLayers cuts the pipeline as if embedding and head were a layer each (Megatron-LM's
+	// account-for-embedding- and account-for-loss-in-pipeline-split; BLOOM's 70 layers on 12
+	// stages). Else layers move by their FLOPs, see Partition.
+	EndsAsLayers bool
+	Idle         int // sequences of GlobalBatch that only pad ranks left without work; see search.FSDP
 
 	distinct []*model.Layer // layers that differ; see NewJob
 }

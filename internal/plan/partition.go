@@ -30,6 +30,24 @@ func StageLoad(m *model.Model, seq int64, mtp, chunks int) func(chunk, from, to 
 	}
 }
 
+// Partition spreads the job's layers over chunks, see the function Partition.
+func (j *Job) Partition(chunks int) []int {
+	load := StageLoad(j.Model, int64(j.Seq), j.MTP, chunks)
+	if j.EndsAsLayers {
+		load = func(chunk, from, to int) float64 {
+			n := to - from
+			if chunk == 0 {
+				n++
+			}
+			if chunk == chunks-1 {
+				n++
+			}
+			return float64(n)
+		}
+	}
+	return Partition(len(j.Model.Layers), chunks, load)
+}
+
 // Partition spreads layers over chunks along the pipeline and returns how many
 // layers each chunk holds. load gives the relative work of layers [from, to) of
 // a chunk, ends included, so that a chunk with the LM head may hold fewer.

@@ -4,6 +4,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/model"
 )
 
 // even weighs every layer alike, and nothing else.
@@ -101,6 +103,26 @@ func TestPartitionImproves(t *testing.T) {
 		_, _, before := extremes(start, load)
 		if _, _, after := extremes(Partition(layers, chunks, load), load); after > before {
 			t.Fatalf("%d layers over %d chunks, head %.2f: %.2f after %.2f", layers, chunks, head, after, before)
+		}
+	}
+}
+
+// Embedding and head in place of a layer: Zero Bubble's 22 layers on 8 stages and, interleaved,
+// 24 chunks (arXiv:2401.10241: a layer less on the first and the last stage), BLOOM's 70 on 12.
+func TestEndsAsLayers(t *testing.T) {
+	for _, c := range []struct {
+		layers, chunks int
+		want           []int
+	}{
+		{22, 8, []int{2, 3, 3, 3, 3, 3, 3, 2}},
+		{6, 8, []int{0, 1, 1, 1, 1, 1, 1, 0}},
+		{70, 12, []int{5, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 5}},
+		{72, 12, []int{6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6, 6}},
+	} {
+		j := NewJob(&model.Model{Hidden: 4096, Vocab: 250880, Layers: make([]model.Layer, c.layers)}, c.chunks, 8, c.chunks, 1024, 0)
+		j.EndsAsLayers = true
+		if got := j.Partition(c.chunks); !slices.Equal(got, c.want) {
+			t.Errorf("%d layers over %d chunks: %v, want %v", c.layers, c.chunks, got, c.want)
 		}
 	}
 }

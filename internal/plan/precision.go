@@ -19,6 +19,9 @@ type Precision struct {
 	Weights    unit.Format // resident working copy of the weights
 	Gather     unit.Format // weights on the wire: ZeRO's all-gathers
 	Gradients  unit.Format // accumulated gradients
+	// Produced is the format in which backward leaves gradients that are then added to the
+	// accumulated ones and stay beside them; FP32, the zero value: none do.
+	Produced   unit.Format
 	GradReduce unit.Format // gradients on the wire
 	Master     unit.Format // master weights of the optimizer
 	Moment     unit.Format // each of Adam's two moments

@@ -57,7 +57,7 @@ func (e *Evaluator) cut(chunks int) *parts {
 	}
 	p := &parts{of: make([]uint16, chunks)}
 	from := 0
-	for i, n := range plan.Partition(len(e.job.Model.Layers), chunks, plan.StageLoad(e.job.Model, int64(e.job.Seq), e.job.MTP, chunks)) {
+	for i, n := range e.job.Partition(chunks) {
 		c := content{layers: make([]int64, len(e.classes)), first: i == 0, last: i == chunks-1}
 		for k := range e.classes {
 			c.layers[k] = int64(e.prefix[k][from+n] - e.prefix[k][from])

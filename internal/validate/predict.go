@@ -13,6 +13,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // Prediction is one run predicted.
@@ -50,6 +51,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 		return nil, err
 	}
 	job := plan.NewJob(m, r.GPUs, int(c.Node.GPUs), r.GlobalBatch, r.Seq, max(r.MTP, 0))
+	job.EndsAsLayers = engineOf(r).ends
 	e, err := p.evaluator(r, job, c)
 	if err != nil {
 		return nil, err
@@ -103,11 +105,12 @@ func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evalua
 
 // in is a memory table as the counter would show it.
 func (c counter) in(t *mem.Parts) float64 {
-	n := t.Total()
-	if c.allocated {
-		n -= t[mem.Context] + t[mem.Buffers]
+	fixed := t[mem.Context] + t[mem.Buffers]
+	n := float64(t.Total()-fixed) / (1 - c.cache)
+	if !c.allocated {
+		n += float64(fixed)
 	}
-	return float64(n) / float64(c.unit)
+	return n / float64(c.unit)
 }
 
 // model finds the run's architecture: a catalogue name with arch_params over it,
@@ -141,6 +144,9 @@ func planOf(r *Run, j *plan.Job) (*plan.Plan, error) {
 	if p.Precision, err = precisionOf(r); err != nil {
 		return nil, err
 	}
+	if e.halfGrads {
+		settleGradients(&p.Precision)
+	}
 	if p.DP < 0 {
 		p.DP = r.GPUs / (p.TP * p.CP * p.PP)
 	}
@@ -164,6 +170,16 @@ func precisionOf(r *Run) (plan.Precision, error) {
 		word = "fp8-tensor"
 	}
 	return plan.ParsePrecision(word)
+}
+
+// settleGradients is DeepSpeed's: FP16 accumulates in FP16 (arXiv:1910.02054 section 3.1),
+// BF16 produces BF16 gradients and adds them to FP32 ones beside (runtime/bf16_optimizer.py).
+func settleGradients(p *plan.Precision) {
+	if p.GEMM == unit.FP16 {
+		p.Gradients, p.GradReduce = unit.FP16, unit.FP16
+		return
+	}
+	p.Produced = unit.BF16
 }
 
 // schedule sets the pipeline schedule: the run's own, interleaved where it has

@@ -25,7 +25,7 @@ func TestPublishedRuns(t *testing.T) {
 	if speed.MedianAPE > 0.08 || speed.MAPE > 0.13 || math.Abs(speed.Bias) > 0.06 {
 		t.Errorf("throughput: %+v", speed)
 	}
-	if memory.MedianAPE > 0.10 || memory.P90APE > 0.25 {
+	if memory.MedianAPE > 0.05 || memory.MAPE > 0.08 || memory.P90APE > 0.12 {
 		t.Errorf("memory: %+v", memory)
 	}
 }
