@@ -1,12 +1,14 @@
 package calib
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -31,16 +33,23 @@ var generations = []struct {
 }
 
 // Fit reads a folder of kernel tables, <gpu>/<kind>/*.parquet, and fits the
-// constants of every generation in it.
+// constants of every generation in it, generations side by side.
 func Fit(dir string) (Report, error) {
+	fitters, errs := make([]*fitter, len(generations)), make([]error, len(generations))
+	var wg sync.WaitGroup
+	for i, g := range generations {
+		f := &fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
+		fitters[i] = f
+		wg.Go(func() {
+			errs[i] = f.all()
+		})
+	}
+	wg.Wait()
+	if err := errors.Join(errs...); err != nil {
+		return Report{}, err
+	}
 	var r Report
-	for _, g := range generations {
-		f := fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
-		for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives, f.engines} {
-			if err := step(); err != nil {
-				return Report{}, err
-			}
-		}
+	for _, f := range fitters {
 		if len(f.kernels.Fits) > 0 {
 			r.Kernels = append(r.Kernels, f.kernels)
 			r.Tables = append(r.Tables, f.tables...)
@@ -59,6 +68,16 @@ type fitter struct {
 	gpus    []string
 	kernels *hw.Kernels
 	tables  []TableError
+}
+
+// all fits every block of constants, those that others build on first.
+func (f *fitter) all() error {
+	for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives, f.engines} {
+		if err := step(); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // reader turns a table's rows into samples; keep thins them.

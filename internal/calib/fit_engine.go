@@ -298,19 +298,17 @@ func fastest(sources []*source) float64 {
 func (f *fitter) product(e *hw.Engine, k kernelOf, sources []*source) error {
 	e.GEMM = append(e.GEMM, k.product())
 	g := &e.GEMM[len(e.GEMM)-1]
-	g.GEMM = hw.GEMM{Share: 0.8, Fill: 100, Edge: 10, Quant: 0.5, Overlap: 0.2, Memory: 0.85}
-	launch, row, element, host := 5.0, 0.1, 0.1, 0.0
-	shared := f.kernels.GEMM[g.Format].Launch
-	knobs := []knob{{&g.Share, 0.05, 1}, {&g.Fill, 0, 800}, {&g.Edge, 0, 120}, {&g.Quant, 0, 1}, {&g.Overlap, 0, 1}, {&g.Memory, 0.1, 1},
-		{&row, 0, 12}, {&element, 0, 8}, {&host, 0, 400}}
-	if fastest(sources) < hostBound || shared == 0 {
-		knobs = append(knobs, knob{&launch, 0.5, 25})
-	} else {
-		launch = float64(shared) * 1e6
+	known := f.kernels.GEMM[g.Format].Launch
+	if fastest(sources) < hostBound {
+		known = 0
 	}
-	return f.solve(&problem{what: e.Name + " gemm " + k.dtype + " " + k.kernel, sources: sources, knobs: knobs, refresh: func() {
-		g.Launch, g.Host, g.PerRow, g.PerElement = us(launch), us(host), unit.Seconds(row*1e-9), unit.Seconds(element*1e-12)
-	}})
+	t := newProduct(&g.GEMM, known)
+	row, element, host := 0.1, 0.1, 0.0
+	own := []knob{{&row, 0, 12}, {&element, 0, 8}, {&host, 0, 400}}
+	return f.solveTilings(&problem{what: e.Name + " gemm " + k.dtype + " " + k.kernel, sources: sources, refresh: func() {
+		t.refresh()
+		g.Host, g.PerRow, g.PerElement = us(host), unit.Seconds(row*1e-9), unit.Seconds(element*1e-12)
+	}}, t, own)
 }
 
 // kernelOf is one kernel of a table and its format.

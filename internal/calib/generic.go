@@ -22,12 +22,21 @@ func generic(list []*hw.Kernels) *hw.Kernels {
 				sum.Quant += g.Quant
 				sum.Overlap += g.Overlap
 				sum.Launch += g.Launch
+				sum.Step += g.Step
+				sum.Join += g.Join
+				sum.Partial += g.Partial
+				if n == 1 || g.Tiling == sum.Tiling { // what they agree on
+					sum.Tiling = g.Tiling
+				} else {
+					sum.Tiling = hw.WholeK
+				}
 				sum.Grouped += g.Grouped
 			}
 		}
 		if n > 0 {
-			k.GEMM[f] = hw.GEMM{Fill: sum.Fill / n, Edge: sum.Edge / n, Quant: sum.Quant / n, Overlap: sum.Overlap / n,
-				Launch: sum.Launch / unit.Seconds(n), Grouped: sum.Grouped / n}
+			s := unit.Seconds(n)
+			k.GEMM[f] = hw.GEMM{Fill: sum.Fill / n, Edge: sum.Edge / n, Quant: sum.Quant / n, Overlap: sum.Overlap / n, Launch: sum.Launch / s,
+				Step: sum.Step / s, Tiling: sum.Tiling, Join: sum.Join / s, Partial: sum.Partial / n, Grouped: sum.Grouped / n}
 		}
 	}
 	n := float64(len(list))

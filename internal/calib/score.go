@@ -70,10 +70,16 @@ func (c *cells) gpu(path string) (string, error) {
 // the products' tables are paced by the host: the others ran from CUDA graphs or
 // hold its pace in their constants.
 func tableMachine(gpu, engine string, k *kind) (*cost.Machine, error) {
+	return tableMachineOf(gpu, engine, k, func(*hw.Device) {})
+}
+
+// tableMachineOf is tableMachine of a device that edit has changed.
+func tableMachineOf(gpu, engine string, k *kind, edit func(*hw.Device)) (*cost.Machine, error) {
 	d, err := catalog.Device(gpu)
 	if err != nil {
 		return nil, err
 	}
+	edit(d)
 	c := &hw.Cluster{Name: gpu, Device: d, GPUs: max(d.DefaultNode.GPUs, 1), Node: d.DefaultNode, Fabric: hw.Fabric{Oversubscription: 1}}
 	if k == ncclKind {
 		engine = ""

@@ -11,6 +11,9 @@ type knob struct {
 // rounds of a search: each halves the steps, so the last is the first step / 2^9.
 const rounds = 10
 
+// worthwhile is the least gain in the loss that is worth a step: a thousandth of a percent.
+const worthwhile = 1e-5
+
 // descend lowers loss by pattern search: every knob in turn tries a step up and
 // down, steps halve when nothing helps. It needs no gradient, which the ceilings
 // and roundings of kernel time do not have, and always gives the same answer.
@@ -24,7 +27,7 @@ func descend(knobs []knob, loss func() float64) float64 {
 		for moved := true; moved; {
 			moved = false
 			for i, k := range knobs {
-				if b := try(k, step[i], best, loss); b < best-1e-7 {
+				if b := try(k, step[i], best, loss); b < best-worthwhile {
 					best, moved = b, true
 				}
 			}

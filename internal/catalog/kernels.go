@@ -78,6 +78,10 @@ type productFile struct {
 	Overlap float64 `json:"overlap"`
 	Memory  float64 `json:"memory_share"`
 	Launch  float64 `json:"launch_us"`
+	Step    float64 `json:"step_ns,omitempty"`
+	Tiling  string  `json:"tiling,omitempty"`
+	Join    float64 `json:"join_us,omitempty"`
+	Partial float64 `json:"partial,omitempty"`
 	Grouped float64 `json:"grouped_share,omitempty"`
 }
 
@@ -148,7 +152,10 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 		if !ok {
 			return nil, fmt.Errorf("%s: gemm: unknown format %q", file, name)
 		}
-		k.GEMM[format] = g.constants()
+		var err error
+		if k.GEMM[format], err = g.constants(); err != nil {
+			return nil, fmt.Errorf("%s: gemm %s: %w", file, name, err)
+		}
 	}
 	k.Attention, k.MLA = f.Attention.constants(), f.MLA.constants()
 	if l := f.Links; l != nil {
@@ -181,9 +188,13 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 	return k, nil
 }
 
-func (g productFile) constants() hw.GEMM {
-	return hw.GEMM{Share: g.Share, Fill: g.Fill, Edge: g.Edge, Quant: g.Quant, Overlap: g.Overlap,
-		Memory: g.Memory, Launch: scaled(g.Launch, -6), Grouped: g.Grouped}
+func (g productFile) constants() (hw.GEMM, error) {
+	tiling, ok := hw.ParseTiling(g.Tiling)
+	if !ok {
+		return hw.GEMM{}, fmt.Errorf("unknown tiling %q: give whole-k, split-k or by-rows", g.Tiling)
+	}
+	return hw.GEMM{Share: g.Share, Fill: g.Fill, Edge: g.Edge, Quant: g.Quant, Overlap: g.Overlap, Memory: g.Memory, Launch: scaled(g.Launch, -6),
+		Step: scaled(g.Step, -9), Tiling: tiling, Join: scaled(g.Join, -6), Partial: g.Partial, Grouped: g.Grouped}, nil
 }
 
 func (a *coreFile) constants() hw.Attention {

@@ -17,7 +17,7 @@ func checkKernels(k *hw.Kernels) error {
 	for f := range unit.NumFormats {
 		g, n := &k.GEMM[f], "gemm "+f.String()
 		c.share(n, g.Share, g.Quant, g.Overlap, g.Memory, g.Grouped)
-		c.least(n, g.Fill, g.Edge, float64(g.Launch))
+		c.least(n, g.Fill, g.Edge, float64(g.Launch), float64(g.Step), float64(g.Join), g.Partial)
 	}
 	for _, a := range [...]*hw.Attention{&k.Attention, &k.MLA} {
 		c.core("attention", a)
@@ -55,7 +55,7 @@ func (c *rangeCheck) engine(e *hw.Engine) {
 			x := &list[i]
 			what := e.Name + " products " + x.Kernel
 			c.share(what, x.Share, x.Quant, x.Overlap, x.Memory, x.Grouped)
-			c.least(what, x.Fill, x.Edge, float64(x.Launch), float64(x.PerRow), float64(x.PerElement), float64(x.Host), x.Passes, float64(x.Expert))
+			c.least(what, x.Fill, x.Edge, float64(x.Launch), float64(x.Step), float64(x.Join), x.Partial, float64(x.PerRow), float64(x.PerElement), float64(x.Host), x.Passes, float64(x.Expert))
 		}
 	}
 	o := &e.AllReduce

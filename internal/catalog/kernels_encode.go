@@ -42,8 +42,13 @@ func EncodeKernels(k *hw.Kernels) ([]byte, error) {
 }
 
 func productOf(g *hw.GEMM) productFile {
-	return productFile{Share: digits(g.Share), Fill: digits(g.Fill), Edge: digits(g.Edge), Quant: digits(g.Quant),
-		Overlap: digits(g.Overlap), Memory: digits(g.Memory), Launch: in(g.Launch, 6), Grouped: digits(g.Grouped)}
+	f := productFile{Share: digits(g.Share), Fill: digits(g.Fill), Edge: digits(g.Edge), Quant: digits(g.Quant),
+		Overlap: digits(g.Overlap), Memory: digits(g.Memory), Launch: in(g.Launch, 6), Step: in(g.Step, 9), Join: in(g.Join, 6),
+		Partial: digits(g.Partial), Grouped: digits(g.Grouped)}
+	if g.Tiling != hw.WholeK {
+		f.Tiling = g.Tiling.String()
+	}
+	return f
 }
 
 func coreOf(a *hw.Attention) *coreFile {

@@ -101,7 +101,11 @@ func products(list []engineProductFile) ([]hw.Product, error) {
 		if !known || !known2 {
 			return nil, fmt.Errorf("unknown format among %q and %q", x.Weights, x.Product)
 		}
-		out = append(out, hw.Product{Kernel: x.Kernel, Weights: weights, Format: product, GEMM: x.constants(), PerRow: scaled(x.PerRow, -9),
+		g, err := x.constants()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, hw.Product{Kernel: x.Kernel, Weights: weights, Format: product, GEMM: g, PerRow: scaled(x.PerRow, -9),
 			PerElement: scaled(x.PerElement, -12), Host: scaled(x.Host, -6), Passes: x.Passes, Expert: scaled(x.Expert, -9)})
 	}
 	return out, nil

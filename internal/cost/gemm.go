@@ -1,25 +1,17 @@
 package cost
 
 import (
-	"math"
-
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
-
-// tiles are the output tiles a library chooses from, rows x columns.
-var tiles = [...]struct{ m, n float64 }{{256, 128}, {128, 256}, {128, 128}, {64, 256}, {64, 128}, {128, 64}, {64, 64}}
-
-// Split-k: a product with fewer tiles than SMs divides k among them, in parts
-// not shorter than minSplit.
-const minSplit = 512
 
 // gemmRates are a format's constants with the device's rates multiplied in.
 type gemmRates struct {
 	perSM  float64 // FLOP/s of one SM at full efficiency
 	memory float64 // bytes/s
 	edge   [len(tiles)]float64
+	joined float64 // bytes/s of partial sums
 	hw.GEMM
 }
 
@@ -49,6 +41,9 @@ func (m *Machine) resolveGEMM(f unit.Format, g hw.GEMM) {
 }
 
 func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
+	if m.sms <= 1 { // nobody said how many: waves, and what one tile takes, are unknown
+		g.Step, g.Tiling = 0, hw.WholeK
+	}
 	r := gemmRates{GEMM: g, memory: m.hbm}
 	best := 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n)
 	for i, t := range tiles {
@@ -57,6 +52,7 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 	if g.Memory > 0 && m.peakHBM > 0 && !m.options.UsePeak {
 		r.memory = min(r.memory, m.peakHBM*g.Memory)
 	}
+	r.joined = r.memory * g.Partial
 	r.perSM = achieved / m.sms
 	if achieved > 0 && !m.options.UsePeak {
 		// What the device achieved, a product of shape has reached, not the endless one.
@@ -107,34 +103,4 @@ func (m *Machine) tile(op *work.Op, r *gemmRates) Price {
 	}
 	memory := over(float64(op.Bytes), r.memory)
 	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
-}
-
-// tiled is the time of the multiplications alone, seconds, with the best tile:
-//
-//	tiles = groups ceil(M/tm) ceil(N/tn)
-//	waves = (1-q) max(1, tiles/SMs) + q ceil(tiles/SMs)
-//	time  = waves 2 tm tn (K + fill) edge / (rate of one SM)
-func (m *Machine) tiled(r *gemmRates, rows, cols, k, groups float64) float64 {
-	if r.perSM <= 0 {
-		return math.Inf(1)
-	}
-	best := math.Inf(1)
-	for i := range tiles {
-		tm, tn := tiles[i].m, tiles[i].n
-		count := groups * math.Ceil(rows/tm) * math.Ceil(cols/tn)
-		waves, depth := count/m.sms, k+r.Fill
-		if waves < 1 {
-			if parts := math.Floor(min(1/waves, k/minSplit)); parts > 1 {
-				depth = k/parts + 2*r.Fill
-				waves *= parts
-			}
-			waves = max(waves, (1-r.Quant)*waves+r.Quant, 1)
-		} else {
-			waves += r.Quant * (math.Ceil(waves) - waves)
-		}
-		if t := waves * tm * tn * depth * r.edge[i]; t < best {
-			best = t
-		}
-	}
-	return 2 * best / r.perSM
 }

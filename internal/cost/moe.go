@@ -34,17 +34,8 @@ func (m *Machine) spread(r *gemmRates, rows, touched, cols, k float64) float64 {
 	best := math.Inf(1)
 	mean := rows / touched
 	for i := range tiles {
-		tm, tn := tiles[i].m, tiles[i].n
-		count := touched / -math.Expm1(-tm/mean) * math.Ceil(cols/tn)
-		waves := count / m.sms
-		if waves < 1 {
-			waves = 1
-		} else {
-			waves += r.Quant * (math.Ceil(waves) - waves)
-		}
-		if t := waves * tm * tn * (k + r.Fill) * r.edge[i]; t < best {
-			best = t
-		}
+		count := touched / -math.Expm1(-tiles[i].m/mean) * math.Ceil(cols/tiles[i].n)
+		best = min(best, r.waves(count, m.sms)*r.perK(i)*(k+r.Fill))
 	}
-	return 2 * best / r.perSM
+	return best
 }

@@ -1,6 +1,10 @@
 package hw
 
-import "github.com/ridgeline/ridgeline/internal/unit"
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Kernels holds the constants that shape kernel time on one generation of GPUs:
 // how close to the peak software comes, and what a tile, a wave, a launch and a
@@ -26,6 +30,31 @@ type Kernels struct {
 // CPUArch is the generation of machines whose device is a CPU with its memory.
 const CPUArch = "cpu"
 
+// Tiling is how a library cuts a product into tiles.
+type Tiling uint8
+
+const (
+	// WholeK takes the tile that ends first; each goes over all of k.
+	WholeK Tiling = iota
+	// SplitK may besides divide k among SMs that would stay idle (cuBLAS, TensorRT-LLM).
+	SplitK
+	// ByRows takes its tile by the rows of the product alone: 64 rows up to 64, else 128
+	// (the dispatch of vLLM's and SGLang's CUTLASS kernels; csrc/quantization/w8a8 of vLLM).
+	ByRows
+	NumTilings
+)
+
+var tilingNames = [...]string{"whole-k", "split-k", "by-rows"}
+
+// String is the name in the constants' files.
+func (t Tiling) String() string { return tilingNames[t] }
+
+// ParseTiling reads a name; the empty one is WholeK.
+func ParseTiling(s string) (Tiling, bool) {
+	i := slices.Index(tilingNames[:], s)
+	return Tiling(max(i, 0)), i >= 0 || s == ""
+}
+
 // GEMM shapes one format's matrix products. A kernel computes tiles of its output
 // on the SMs, wave after wave; a tile takes its k steps and a fixed start and end.
 type GEMM struct {
@@ -36,6 +65,14 @@ type GEMM struct {
 	Overlap float64 // 0..1, how much of the smaller of compute and memory time is not hidden
 	Memory  float64 // of the HBM peak, streaming operands
 	Launch  unit.Seconds
+	// Step is the least time of a tile's loop, per element of k: behind it stands the
+	// latency of loads, of which a pipeline holds only a few stages in flight.
+	Step   unit.Seconds
+	Tiling Tiling
+	// Join is what a product whose k is divided pays for joining the parts, besides their
+	// passage through the L2, which moves Partial times the HBM's rate. SplitK alone has them.
+	Join    unit.Seconds
+	Partial float64
 	// Grouped products (one per expert): share of the GEMM's rate that a grouped
 	// kernel keeps; 0 = not fitted.
 	Grouped float64

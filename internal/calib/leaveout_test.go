@@ -1,0 +1,95 @@
+package calib
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
+)
+
+// sister is the fitted constants that a GPU gets which nobody measured: those fitted on
+// its generation's other GPUs, else the means of the other generations.
+func sister(t *testing.T, gpu string) *hw.Kernels {
+	t.Helper()
+	var others []*hw.Kernels
+	for _, g := range generations {
+		if !slices.Contains(g.gpus, gpu) {
+			others = append(others, catalog.Kernels(g.arch))
+			continue
+		}
+		rest := slices.DeleteFunc(slices.Clone(g.gpus), func(n string) bool { return n == gpu })
+		if len(rest) == 0 {
+			continue
+		}
+		f := &fitter{dir: operators, gpus: rest, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
+		if err := f.all(); err != nil {
+			t.Fatal(err)
+		}
+		return f.kernels
+	}
+	return generic(others)
+}
+
+// Every measured GPU left out in turn: what a GPU with a datasheet alone is predicted with.
+// RIDGELINE_LEAVE_OUT=1 runs it (minutes: it fits a generation anew for each GPU of two).
+func TestLeaveOneGPUOut(t *testing.T) {
+	needTables(t)
+	if os.Getenv("RIDGELINE_LEAVE_OUT") == "" {
+		t.Skip("set RIDGELINE_LEAVE_OUT=1")
+	}
+	for _, gpu := range []string{"a100", "h100", "h200", "b200"} {
+		kernels := sister(t, gpu)
+		paths, err := filepath.Glob(filepath.Join(operators, gpu, "*", "*.parquet"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds := map[string]*errorsOf{}
+		for _, p := range paths {
+			scoreWith(t, p, kernels, kinds)
+		}
+		for _, name := range []string{"gemm", "moe", "context attention", "decode attention", "context mla", "decode mla", "nccl", "custom all-reduce"} {
+			e := kinds[name]
+			if e == nil {
+				continue
+			}
+			t.Logf("%-5s %-18s n=%-7d median %.3f mean %.3f", gpu, name, len(e.list), e.median(), e.mean())
+			if m := e.median(); m > 0.5 {
+				t.Errorf("%s %s: median error %.3f when left out", gpu, name, m)
+			}
+		}
+	}
+}
+
+// scoreWith is Score with constants that the catalogue does not hold, one row in eleven.
+func scoreWith(t *testing.T, path string, kernels *hw.Kernels, kinds map[string]*errorsOf) {
+	t.Helper()
+	c, k, err := openRows(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gpu, err := c.gpu(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := tableMachineOf(gpu, engineName(path), k, func(d *hw.Device) { d.Kernels = kernels })
+	if err != nil {
+		t.Fatal(fmt.Errorf("%s: %w", path, err))
+	}
+	e := kinds[k.name]
+	if e == nil {
+		e = &errorsOf{}
+		kinds[k.name] = e
+	}
+	for i := 0; i < c.rows; i += 11 {
+		var x sample
+		if k.row(c, i, &x) == "" {
+			if p := predict(m, nil, &x); p > 0 && p < maxLatency {
+				e.add(p, x.seconds)
+			}
+		}
+	}
+}

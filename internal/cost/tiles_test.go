@@ -1,0 +1,55 @@
+package cost
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+)
+
+// tileRates are rates of a made machine of 100 SMs at 1 TFLOP/s each.
+func tileRates(edit func(*gemmRates)) (*Machine, *gemmRates) {
+	r := &gemmRates{perSM: 1e12, memory: 2e12, GEMM: hw.GEMM{Fill: 100, Quant: 0.5}}
+	for i := range tiles {
+		r.edge[i] = 1
+	}
+	edit(r)
+	r.joined = r.memory * r.Partial
+	return &Machine{sms: 100}, r
+}
+
+// A tile cannot run over k faster than its loads come, however small it is.
+func TestStepBoundsASmallProduct(t *testing.T) {
+	m, r := tileRates(func(r *gemmRates) { r.Step = 20e-9 })
+	if got, want := m.tiled(r, 1, 64, 4096, 1), 20e-9*(4096+r.Fill); got != want {
+		t.Errorf("%g s, want %g", got, want)
+	}
+}
+
+// Dividing k pays where SMs idle, never costs, and needs k to be long; a rows-only
+// dispatch never beats the best tile.
+func TestTilings(t *testing.T) {
+	rng := rand.New(rand.NewPCG(3, 4))
+	of := func(x hw.Tiling) (*Machine, *gemmRates) {
+		return tileRates(func(r *gemmRates) { r.Step, r.Tiling, r.Join, r.Partial = 0.5e-9, x, 1e-6, 1 })
+	}
+	m, whole := of(hw.WholeK)
+	_, split := of(hw.SplitK)
+	_, rows := of(hw.ByRows)
+	if a, b := m.tiled(split, 128, 128, 65536, 1), m.tiled(whole, 128, 128, 65536, 1); a > b/4 {
+		t.Errorf("one tile of 65,536 k: %g s divided, %g s whole", a, b)
+	}
+	for range 2000 {
+		a, b, k := float64(1+rng.IntN(5000)), float64(1+rng.IntN(5000)), float64(1+rng.IntN(20000))
+		w, s, d := m.tiled(whole, a, b, k, 1), m.tiled(split, a, b, k, 1), m.tiled(rows, a, b, k, 1)
+		if s > w || d < w {
+			t.Fatalf("%g x %g x %g: split %g, whole %g, by rows %g", a, b, k, s, w, d)
+		}
+		if k < minSplit && s != w {
+			t.Fatalf("k = %g divided", k)
+		}
+		if more := m.tiled(split, a, b, k+64, 1); more < s*(1-1e-12) {
+			t.Fatalf("%g x %g: k %g takes %g, 64 more %g", a, b, k, s, more)
+		}
+	}
+}
