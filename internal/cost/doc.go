@@ -18,11 +18,13 @@
 //
 // A product of M x N x K runs in tiles of tm x tn, wave after wave on the SMs:
 //
-//	compute = waves x 2 tm tn (K + fill) x edge / (share x peak / SMs)
+//	compute = waves x (K + fill) x max(2 tm tn x edge / (share x peak / SMs), step)
 //	waves   = tiles/SMs, a last wave that is partly filled counted in part (quant)
 //	time    = launch + max(compute, memory) + overlap x min(compute, memory)
 //
-// with the tile that ends first. Routed experts are the same with the tiles of
+// with the tile that ends first, or the one that the library's dispatch by rows takes;
+// libraries that split K give idle SMs a part of it, and pay for the partial sums (tiles.go).
+// The step is what a tile's loads allow, however small the tile. Routed experts are the same with the tiles of
 // all groups together, at the rate that grouped kernels keep. Attention walks
 // query tiles over their keys (attention.go). Everything else is its HBM traffic.
 //
