@@ -50,6 +50,10 @@ type InferAnswer struct {
 	FlipsTo  int64 // no larger batch was looked at
 	Drafting []Drafting
 	Latency  []LatencyPoint
+	// Streaming is the tokens/s of one user where one device streams every parameter
+	// that a token uses at the datasheet's rate, whatever its memory holds.
+	Streaming float64
+	Ceilings  []infer.Ceiling // of the expert exchange; nil where experts are not on ranks of their own
 	// Strategies is the best point with one thing changed at a time.
 	Strategies []Strategy
 	Warnings   []string

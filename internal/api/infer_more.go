@@ -58,6 +58,7 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 			a.Flips = append(a.Flips, Flip{part, n, n > 0 && int64(b.Batch) >= n})
 		}
 	}
+	a.bounds(in.Engine, v, b.Batch)
 	if err := a.drafting(q, x, context); err != nil {
 		return err
 	}
@@ -65,6 +66,19 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 		return err
 	}
 	return a.latency(q, 2*in.Engine.Machine().FabricLatency())
+}
+
+// bounds are limits that hold whatever the engine does.
+func (a *InferAnswer) bounds(e *infer.Engine, v *deploy.Variant, batch int) {
+	m, d := a.Request.Model, v.Cluster.Device
+	if hbm := d.Peak.HBM; hbm.Known() {
+		a.Streaming = infer.DecodeBound(infer.StreamedParams(m), v.Weights, unit.ByteRate(hbm.Value))
+	}
+	link := d.Peak.ScaleUp
+	if int64(e.Setup().Plan.GPUs()) > v.Cluster.Node.GPUs {
+		link = v.Cluster.Node.NIC
+	}
+	a.Ceilings = e.Ceilings(batch, unit.ByteRate(link.Value))
 }
 
 func queueText(b *deploy.Point) string {

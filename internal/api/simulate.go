@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -37,7 +38,7 @@ type SimulateAnswer struct {
 	Request *SimulateRequest
 	Deployment
 	Result   *serve.Result
-	Capacity *serve.Capacity // nil where the run was cut
+	Capacity *infer.Capacity // nil where the run was cut
 	Missed   string          // how the SLO was missed, "" where it was kept
 	Elapsed  time.Duration
 }

@@ -26,17 +26,9 @@ func InOrder(loads []float64, l Layout) (*Placement, error) {
 	return p, nil
 }
 
-// EPLB is the placement of deepseek-ai/EPLB with every slot filled: groups to
-// nodes, copies of the heaviest experts within a node, copies to its GPUs.
-func EPLB(loads []float64, l Layout) (*Placement, error) {
-	if err := l.check(loads); err != nil {
-		return nil, err
-	}
-	return l.place(loads, l.nodesOf(loads), l.Redundant, l.PerGPU()), nil
-}
-
-// Place is the best balanced of EPLB's placements with l.Redundant copies or
-// fewer, each into as few slots as it needs. A greedy packing of more copies is
+// Place is the best balanced of the placements of deepseek-ai/EPLB (groups to nodes,
+// copies of the heaviest experts within a node, copies to its GPUs) with l.Redundant
+// copies or fewer, each into as few slots as it needs. A greedy packing of more copies is
 // sometimes less even than one of fewer; choosing among all makes redundancy
 // never hurt.
 func Place(loads []float64, l Layout) (*Placement, error) {

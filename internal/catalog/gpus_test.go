@@ -225,3 +225,21 @@ func TestNearest(t *testing.T) {
 		}
 	}
 }
+
+// Fact I2: ridge points. RTX 4090: 82.6 TFLOP/s FP16 against 1.01 TB/s; that is the
+// figure of the shader cores, the tensor cores lie at twice it.
+func TestRidges(t *testing.T) {
+	d := mustDevice(t, "rtx-4090")
+	if got := d.Ridge(unit.FP16); math.Abs(got/(2*82.6/1.01)-1) > 0.01 {
+		t.Errorf("rtx-4090: %g FLOP per byte", got)
+	}
+	known := 0
+	for _, d := range Devices() {
+		if d.Ridge(unit.BF16) > 0 {
+			known++
+		}
+	}
+	if known < 20 {
+		t.Errorf("%d devices have a BF16 ridge, want most of the catalogue", known)
+	}
+}

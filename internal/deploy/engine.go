@@ -15,6 +15,7 @@ type Instance struct {
 	Stepper infer.Stepper // Engine, or around it the drafter and the calibration
 	spec    *infer.Speculation
 	solved  map[load]infer.Point
+	full    map[int64]infer.Capacity // by slots
 }
 
 // setup is the engine of layout x for v.
@@ -54,7 +55,7 @@ func (q *Question) Build(v *Variant, x plan.Serving) (*Instance, error) {
 	if err != nil {
 		return &Instance{Engine: e}, err
 	}
-	in := &Instance{Engine: e, Stepper: e, spec: v.Speculation, solved: map[load]infer.Point{}}
+	in := &Instance{Engine: e, Stepper: e, spec: v.Speculation, solved: map[load]infer.Point{}, full: map[int64]infer.Capacity{}}
 	if v.TwoBatch {
 		in.Stepper = &infer.TwoBatch{Inner: e, Layers: len(q.Model.Layers), Replicas: x.DP, SMShare: exchangeShare(v.Cluster.Device)}
 	}

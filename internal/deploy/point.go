@@ -11,27 +11,32 @@ import (
 // state. A point that does not fit has its memory and no times.
 type Point struct {
 	Layout      Layout
-	Concurrency int          // requests in flight at the service
-	TTFT, TPOT  unit.Seconds // means
-	Output      float64      // output tokens/s of the service
-	Fits        bool         // weights, and the cache of at least one request
-	Memory      infer.Memory // of the fullest GPU
-	Need        unit.Bytes   // of that GPU: everything, and the cache of one request
-	Tokens      int64        // that the caches of the service hold
-	Most        int64        // requests that they hold at once
-	Chunk       int64        // most tokens of a step; 0 = the engine's default
-	Slots       int          // most sequences generating on one instance; 0 = as many as come
-	Batch       int          // sequences that generate together on one instance
-	Decode      infer.Step   // of such a step
-	Steady      infer.Point  // of one instance; layouts with one role
-	Bound       string       // what binds, see Bounds
-	Wire        float64      // share of TPOT that waits on the latency between nodes
-	Queued      bool         // requests wait for room in the caches, or the prompts outrun the engine
-	Price       float64      // USD per GPU-hour; 0 = not known
-	Transfer    unit.Seconds // of TTFT: the cache on its way; layouts with two roles
+	Concurrency int            // requests in flight at the service
+	TTFT, TPOT  unit.Seconds   // means
+	Output      float64        // output tokens/s of the service
+	Fits        bool           // weights, and the cache of at least one request
+	Memory      infer.Memory   // of the fullest GPU
+	Need        unit.Bytes     // of that GPU: everything, and the cache of one request
+	Tokens      int64          // that the caches of the service hold
+	Most        int64          // requests that they hold at once
+	Chunk       int64          // most tokens of a step; 0 = the engine's default
+	Slots       int            // most sequences generating on one instance; 0 = as many as come
+	Batch       int            // sequences that generate together on one instance
+	Decode      infer.Step     // of such a step
+	Steady      infer.Point    // of one instance; layouts with one role
+	Full        infer.Capacity // of the service, where queueing takes over; layouts with one role
+	Bound       string         // what binds, see Bounds
+	Wire        float64        // share of TPOT that waits on the latency between nodes
+	Queued      bool           // requests wait for room in the caches, or the prompts outrun the engine
+	Price       float64        // USD per GPU-hour; 0 = not known
+	Transfer    unit.Seconds   // of TTFT: the cache on its way; layouts with two roles
 	Warnings    []string
 	Assumptions []string
 }
+
+// Tails tells whether the load is far enough from the place where queueing takes over
+// for its means to speak for single requests, too.
+func (p *Point) Tails() bool { return p.Fits && p.Layout.Split == nil && p.Steady.Valid() }
 
 // PerUser is the tokens/s that one user sees after the first token.
 func (p *Point) PerUser() float64 {

@@ -51,6 +51,7 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 func (in *Instance) correct(cal *infer.Calibration) {
 	if cal != nil {
 		clear(in.solved)
+		clear(in.full)
 		in.Stepper = cal.Correct(in.Stepper, in.spec.Tokens())
 	}
 }
@@ -89,6 +90,11 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: copies(in.Engine.KVTokens(), x.Replicas), Chunk: q.Chunk, Slots: slots,
 		Most: copies(in.Engine.MaxConcurrency(length), x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
 		Price: v.Cluster.PricePerGPUHour, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
+	full, err := in.saturate(q, int64(slots))
+	if err != nil {
+		return nil, err
+	}
+	p.Full = full.Times(x.Replicas)
 	p.Queued = s.Limit != infer.NoLimit
 	p.Bound = p.binds()
 	if s.TPOT > 0 {
@@ -121,6 +127,18 @@ func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, erro
 		in.solved[key] = s
 	}
 	return s, err
+}
+
+// saturate is the capacity of an instance, once for each limit of sequences.
+func (in *Instance) saturate(q *Question, slots int64) (infer.Capacity, error) {
+	if c, ok := in.full[slots]; ok {
+		return c, nil
+	}
+	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Spec: in.spec, Stepper: in.Stepper, Slots: slots})
+	if err == nil {
+		in.full[slots] = c
+	}
+	return c, err
 }
 
 // limited is the point with the largest batch limit that keeps the promised time

@@ -43,9 +43,6 @@ func (a *entry[E]) before(b *entry[E]) bool {
 // Now is the clock: the time of the event taken last.
 func (q *Queue[E]) Now() time.Duration { return q.now }
 
-// Len is the number of events that wait.
-func (q *Queue[E]) Len() int { return len(q.heap) }
-
 // Next is the time of the first event; ok is false where none waits.
 func (q *Queue[E]) Next() (at time.Duration, ok bool) {
 	if len(q.heap) == 0 {

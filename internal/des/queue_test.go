@@ -63,8 +63,8 @@ func TestThePastIsRefused(t *testing.T) {
 	var q Queue[int]
 	put(t, &q, 10, 0, 1)
 	q.Take()
-	if err := q.Put(9, 0, 2); err == nil || q.Len() != 0 || q.Now() != 10 {
-		t.Errorf("error %v, %d waiting, clock %v", err, q.Len(), q.Now())
+	if err := q.Put(9, 0, 2); err == nil || len(q.heap) != 0 || q.Now() != 10 {
+		t.Errorf("error %v, %d waiting, clock %v", err, len(q.heap), q.Now())
 	}
 	if _, ok := q.Take(); ok || q.Now() != 10 {
 		t.Errorf("an empty queue moved the clock to %v", q.Now())

@@ -151,6 +151,15 @@ func (d *Device) MatrixRate(f unit.Format) Figure {
 	}
 }
 
+// Ridge is the FLOP per byte of memory at which multiplying in format f and streaming
+// take equally long at peak; 0 where one of the rates is not known.
+func (d *Device) Ridge(f unit.Format) float64 {
+	if !d.Peak.Matrix[f].Known() || !d.Peak.HBM.Known() {
+		return 0
+	}
+	return d.Peak.Matrix[f].Value / d.Peak.HBM.Value
+}
+
 // Clone is a copy whose figures can be changed without touching d; it shares
 // only the kernel constants, which nobody changes.
 func (d *Device) Clone() *Device {

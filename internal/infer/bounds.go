@@ -1,11 +1,8 @@
 package infer
 
 import (
-	"cmp"
-	"fmt"
-	"slices"
+	"math"
 
-	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -26,54 +23,62 @@ func DecodeBound(params int64, f unit.Format, rate unit.ByteRate) float64 {
 	return 1 / float64(f.Size(params).Over(rate))
 }
 
-// ExchangeCeiling is the decode limit of expert parallelism: per layer, tokens of
-// one device travel to their experts and back and nothing else takes time.
-type ExchangeCeiling struct {
-	Pair   unit.Seconds // dispatch and combine of one layer and micro-batch
-	Step   unit.Seconds // two micro-batches through all layers
-	Tokens float64      // per second and user
-}
-
-// NewExchangeCeiling follows arXiv:2505.09343 section 2.3.2: tokens x hidden x copies
-// x bytes (dispatch and combine together) over the link, twice for two micro-batches.
+// Ceiling is the decode limit of expert parallelism (arXiv:2505.09343 section 2.3.2):
+// per layer, tokens of one device travel to their experts and back, for two
+// micro-batches, and nothing else takes time.
 //
 //	pair = bytes tokens copies hidden / rate,  step = 2 layers pair
-func NewExchangeCeiling(tokens, hidden, copies, layers int64, bytes float64, rate unit.ByteRate) (ExchangeCeiling, error) {
-	if tokens < 1 || hidden < 1 || copies < 1 || layers < 1 || !(bytes > 0) || !(rate > 0) {
-		return ExchangeCeiling{}, fmt.Errorf("exchange of %d tokens x %d features x %d copies x %g bytes in %d layers at %g B/s: give positive figures",
-			tokens, hidden, copies, bytes, layers, float64(rate))
-	}
-	pair := unit.Seconds(bytes * float64(tokens) * float64(copies) * float64(hidden) / float64(rate))
-	step := 2 * unit.Seconds(layers) * pair
-	return ExchangeCeiling{Pair: pair, Step: step, Tokens: 1 / float64(step)}, nil
+type Ceiling struct {
+	Tokens, Hidden, Copies, Layers int64         // tokens of a device and micro-batch
+	Bytes                          float64       // per feature, there and back
+	Rate                           unit.ByteRate // of a device's link, one way
 }
 
-// Ridge is where a device turns from memory-bound to compute-bound.
-type Ridge struct {
-	Device     string
-	Format     unit.Format
-	FLOPs      unit.FLOPRate // datasheet, dense
-	Bandwidth  unit.ByteRate // datasheet
-	PerByte    float64       // ridge point in FLOP per byte
-	Batch      float64       // tokens per weight at the ridge: 2 FLOPs per weight of the format's size
-	Achievable float64       // ridge point of the achieved rates; 0 where one of them is not known
+// Pair is the dispatch and the combine of one layer and micro-batch.
+func (c *Ceiling) Pair() unit.Seconds {
+	return unit.Seconds(c.Bytes * float64(c.Tokens) * float64(c.Copies) * float64(c.Hidden) / float64(c.Rate))
 }
 
-// Ridges lists the devices that multiply in format f, the highest ridge first.
-func Ridges(devices []*hw.Device, f unit.Format) []Ridge {
-	var out []Ridge
-	for _, d := range devices {
-		rate, hbm := d.Peak.Matrix[f], d.Peak.HBM
-		if !rate.Known() || !hbm.Known() {
-			continue
-		}
-		r := Ridge{Device: d.Name, Format: f, FLOPs: unit.FLOPRate(rate.Value), Bandwidth: unit.ByteRate(hbm.Value), PerByte: rate.Value / hbm.Value}
-		r.Batch = r.PerByte * f.BytesPer() / 2
-		if a, b := d.Achieved.Matrix[f], d.Achieved.HBM; a.Known() && b.Known() {
-			r.Achievable = a.Value / b.Value
-		}
-		out = append(out, r)
+// Step is two micro-batches through all layers.
+func (c *Ceiling) Step() unit.Seconds { return 2 * unit.Seconds(c.Layers) * c.Pair() }
+
+// PerUser is the tokens per second that a user sees.
+func (c *Ceiling) PerUser() float64 { return 1 / float64(c.Step()) }
+
+// The published example: hidden features in whole thousands, every layer taken as
+// routed, and beside the NIC the 900 GB/s of a domain of 72 GPUs.
+const (
+	publishedTokens = 32
+	publishedRate   = 900e9
+	thousand        = 1000
+)
+
+// Ceilings is what the exchange of routed experts alone would allow when batch
+// sequences of the instance generate over a link of the given rate; and, after it, the
+// published example of the model over that link and over the faster one. Nil without
+// routed experts on ranks of their own.
+func (e *Engine) Ceilings(batch int, rate unit.ByteRate) []Ceiling {
+	m, p := e.setup.Model, &e.setup.Plan
+	if !p.Exchange() || !m.MoE() || rate <= 0 {
+		return nil
 	}
-	slices.SortStableFunc(out, func(a, b Ridge) int { return cmp.Compare(b.PerByte, a.PerByte) })
-	return out
+	own := Ceiling{Tokens: max(1, ceil(int64(batch), int64(2*p.Ranks()))), Hidden: m.Hidden, Rate: rate,
+		Bytes: e.ops.Dispatch.BytesPer() + unit.BF16.BytesPer()}
+	for i := range m.Layers {
+		if f := &m.Layers[i].FFN; f.MoE() {
+			own.Layers++
+			own.Copies = f.TopK
+			if f.SharedInner > 0 {
+				own.Copies++
+			}
+		}
+	}
+	example := own
+	example.Tokens, example.Layers, example.Bytes = publishedTokens, int64(len(m.Layers)), math.Floor(own.Bytes) // without scales
+	if example.Hidden >= thousand {
+		example.Hidden -= example.Hidden % thousand
+	}
+	fast := example
+	fast.Rate = publishedRate
+	return []Ceiling{own, example, fast}
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
-	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -34,33 +33,6 @@ func TestOneGPUDecodeBound(t *testing.T) {
 	}
 	// 36.6 B counted exactly, published as 37 B (arXiv:2412.19437, fact T3).
 	within(t, "streamed parameters", float64(infer.StreamedParams(m)), active, 0.015)
-}
-
-// Fact I2: ridge points. RTX 4090: 82.6 TFLOP/s FP16 against 1.01 TB/s.
-func TestRidges(t *testing.T) {
-	d, err := catalog.Device("rtx-4090")
-	if err != nil {
-		t.Fatal(err)
-	}
-	within(t, "rtx-4090 bandwidth", d.Peak.HBM.Value, 1.01e12, 0.01)
-	// 82.6 TFLOP/s is the figure of the shader cores; the tensor cores are a row too.
-	shaders := &hw.Device{Name: "rtx-4090 shaders"}
-	shaders.Peak.Matrix[unit.FP16], shaders.Peak.HBM = hw.Figure{Value: 82.6e12, Grade: hw.Datasheet}, d.Peak.HBM
-	rows := infer.Ridges([]*hw.Device{d, shaders}, unit.FP16)
-	if len(rows) != 2 || rows[1].Device != shaders.Name {
-		t.Fatalf("rows %+v: want both, the tensor cores' ridge first", rows)
-	}
-	within(t, "FLOP per byte", rows[1].PerByte, 82.6/1.01, 0.01)
-	within(t, "tokens per 16-bit weight", rows[1].Batch, 82.6/1.01, 0.01)
-	all := infer.Ridges(catalog.Devices(), unit.BF16)
-	for i, r := range all {
-		if r.PerByte <= 0 || (i > 0 && r.PerByte > all[i-1].PerByte) {
-			t.Errorf("row %d %+v is out of order", i, r)
-		}
-	}
-	if len(all) < 20 {
-		t.Errorf("%d devices have a BF16 ridge, want most of the catalogue", len(all))
-	}
 }
 
 // Fact I3: throughput grows with concurrency while memory binds; the batch at which
@@ -125,19 +97,23 @@ func TestNetworkLatency(t *testing.T) {
 // Fact I8: the ceiling of expert-parallel decode (arXiv:2505.09343 section 2.3.2),
 // exact to three digits: 32 tokens, hidden 7,000, 9 copies, 3 bytes, 50 GB/s.
 func TestExchangeCeiling(t *testing.T) {
-	for _, row := range []struct{ rate, pair, step, tokens float64 }{
-		{50e9, 120.96e-6, 14.76e-3, 67.76}, {900e9, 6.72e-6, 0.82e-3, 1220},
-	} {
-		c, err := infer.NewExchangeCeiling(32, 7000, 9, 61, 3, unit.ByteRate(row.rate))
-		if err != nil {
-			t.Fatal(err)
-		}
-		within(t, "pair", float64(c.Pair), row.pair, 5e-4)
-		within(t, "step", float64(c.Step), row.step, 5e-4)
-		within(t, "tokens/s", c.Tokens, row.tokens, 5e-4)
+	e := mustEngine(t, "deepseek-v3", "h800x256", plan.Serving{DP: 256, EP: 256}, nil)
+	list := e.Ceilings(256*64, 50e9)
+	if len(list) != 3 {
+		t.Fatalf("%+v: want the plan's own and two published rows", list)
 	}
-	if _, err := infer.NewExchangeCeiling(0, 7000, 9, 61, 3, 50e9); err == nil {
-		t.Error("no tokens: want an error")
+	for i, row := range []struct{ pair, step, tokens float64 }{{120.96e-6, 14.76e-3, 67.76}, {6.72e-6, 0.82e-3, 1220}} {
+		c := &list[i+1]
+		within(t, "pair", float64(c.Pair()), row.pair, 5e-4)
+		within(t, "step", float64(c.Step()), row.step, 5e-4)
+		within(t, "tokens/s", c.PerUser(), row.tokens, 5e-4)
+	}
+	// 64 sequences per GPU are two micro-batches of 32; 58 of 61 layers route, and the
+	// format counts a scale of 4 bytes for 128 x 128 values.
+	own := &list[0]
+	within(t, "own step", float64(own.Step()), 2*58*32*9*7168*(3+1./4096)/50e9, 1e-3)
+	if e := mustEngine(t, "llama-3.1-70b", "h100x4", plan.Serving{TP: 4}, nil); e.Ceilings(64, 50e9) != nil {
+		t.Error("a dense model exchanges nothing")
 	}
 }
 

@@ -47,8 +47,6 @@ type Point struct {
 	// tokens per step; at 1 requests queue.
 	Room  float64
 	Limit Limit
-	// Knee is how many clients the instance takes before requests queue.
-	Knee  float64
 	Step  Step // a decode step without prompts
 	Bound cost.Resource
 }
@@ -126,26 +124,6 @@ func newSteady(e *Engine, l *Load) *steady {
 	s.steps = float64(l.OSL-1) / s.tokens
 	s.context = float64(l.ISL) + float64(l.OSL)/2
 	return s
-}
-
-// Knee is how many clients the instance takes before requests queue, whatever the
-// load's own concurrency: the cache, the slots or the step's prompt tokens end there.
-func Knee(e *Engine, l *Load) (float64, error) {
-	one := *l
-	one.Concurrency = max(l.Concurrency, 1)
-	if _, err := Steady(e, &one); err != nil {
-		return 0, err
-	}
-	s := newSteady(e, &one)
-	held, _ := s.held()
-	s.others = 1
-	s.budget(held)
-	if s.steps <= 0 {
-		return min(held, s.capacity/s.chunks), nil
-	}
-	n := s.capacity / s.chunks * s.steps
-	step := s.step(n)
-	return min(held, n*(1+s.first(n, step)/(s.steps*step))), nil
 }
 
 // iterations bounds the search for the population; it takes 3 to 6.

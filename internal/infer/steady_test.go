@@ -57,10 +57,11 @@ func TestMoreClients(t *testing.T) {
 		{"deepseek-r1", "h800x32", plan.Serving{TP: 1, DP: 32, EP: 32}, 4096, 512},
 	} {
 		e := mustEngine(t, row.model, row.cluster, row.plan, nil)
-		knee, err := infer.Knee(e, &infer.Load{ISL: row.isl, OSL: row.osl})
+		full, err := infer.Saturate(e, &infer.Load{ISL: row.isl, OSL: row.osl})
 		if err != nil {
 			t.Fatal(err)
 		}
+		knee := full.Clients
 		var last infer.Point
 		for c := int64(1); c <= 4096; c *= 2 {
 			l := infer.Load{ISL: row.isl, OSL: row.osl, Concurrency: c}

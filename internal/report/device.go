@@ -22,20 +22,19 @@ func Devices(p *Page, devices []*hw.Device) {
 		}
 		rows[i] = []string{d.Name, plain(k.Memory, 1e9),
 			both(k.Matrix[sixteen], a.Matrix[sixteen], 1e12), both(k.Matrix[unit.FP8], a.Matrix[unit.FP8], 1e12),
-			both(k.HBM, a.HBM, 1e9), both(k.ScaleUp, a.ScaleUp, 1e9), plain(d.DefaultNode.NIC, 1e9), ridge(k.Matrix[sixteen], k.HBM)}
+			both(k.HBM, a.HBM, 1e9), both(k.ScaleUp, a.ScaleUp, 1e9), plain(d.DefaultNode.NIC, 1e9), ridge(d, sixteen)}
 	}
 	p.Table([]Column{Left("name"), Right("GB"), Left("16-bit"), Left("FP8"), Left("HBM GB/s"), Left("link GB/s"), Right("NIC"), Right("F/B")}, rows)
 	p.Line("")
 	p.Line("%d entries; `ridgeline gpus NAME` shows one with its sources.", len(devices))
 }
 
-// ridge is the arithmetic intensity at which two rates bind equally; "" where one
-// is absent.
-func ridge(flops, bytes hw.Figure) string {
-	if !flops.Known() || !bytes.Known() {
-		return ""
+// ridge is a device's ridge point; "" where it is not known.
+func ridge(d *hw.Device, f unit.Format) string {
+	if r := d.Ridge(f); r > 0 {
+		return strconv.FormatFloat(r, 'f', 0, 64)
 	}
-	return strconv.FormatFloat(flops.Value/bytes.Value, 'f', 0, 64)
+	return ""
 }
 
 // plain prints a figure without its unit; "" where it is absent.

@@ -8,7 +8,7 @@ import (
 const chartRows = 16
 
 // inferSections are the parts of the page but its charts, in order.
-var inferSections = []func(*Page, *api.InferAnswer){inferHeader, inferVerdict, inferVariants, inferLoads, inferFront, inferTime,
+var inferSections = []func(*Page, *api.InferAnswer){inferHeader, inferVerdict, inferVariants, inferLoads, inferFront, inferTime, inferBounds,
 	inferFlips, inferMemory, inferStrategies, inferSpeculation, inferLatency, inferNotes}
 
 // Infer draws the answer of `infer`: the verdict first, then every load, where a

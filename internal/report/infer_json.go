@@ -16,6 +16,8 @@ type InferDoc struct {
 	Speculation []SpeculationDoc `json:"speculation"`
 	Strategies  []StrategyDoc    `json:"strategies"`
 	Latency     []LatencyDoc     `json:"latency"`
+	Streaming   float64          `json:"one_device_tokens_per_second"`
+	Ceilings    []CeilingDoc     `json:"exchange_ceilings"`
 	Calibration *CalibrationDoc  `json:"calibration,omitempty"`
 	Counts      map[string]int   `json:"counts"`
 	Warnings    []string         `json:"warnings"`
@@ -65,6 +67,20 @@ type LatencyDoc struct {
 	Share float64 `json:"wire_share"`
 }
 
+// CeilingDoc is what the exchange of routed experts alone allows: of the best plan
+// first, then of the published example.
+type CeilingDoc struct {
+	Tokens  int64   `json:"tokens_per_gpu"`
+	Hidden  int64   `json:"hidden"`
+	Copies  int64   `json:"copies"`
+	Layers  int64   `json:"layers"`
+	Bytes   float64 `json:"bytes"`
+	Rate    float64 `json:"bytes_per_second"`
+	Pair    float64 `json:"pair_seconds"`
+	Step    float64 `json:"step_seconds"`
+	PerUser float64 `json:"tokens_per_second_per_user"`
+}
+
 // CalibrationDoc is what measured points corrected.
 type CalibrationDoc struct {
 	Extra float64 `json:"extra_seconds_per_token"`
@@ -75,7 +91,7 @@ type CalibrationDoc struct {
 func NewInferDoc(a *api.InferAnswer) InferDoc {
 	r := a.Request
 	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{},
-		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Counts: map[string]int{},
+		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Ceilings: []CeilingDoc{}, Streaming: a.Streaming, Counts: map[string]int{},
 		Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Best.Best.Assumptions), Seconds: a.Elapsed.Seconds()}
 	for _, c := range r.Clusters {
 		d.Clusters = append(d.Clusters, c.Name)
@@ -125,6 +141,9 @@ func (d *InferDoc) explain(a *api.InferAnswer) {
 			x.TTFT, x.TPOT, x.PerGPU = &ttft, &tpot, &gpu
 		}
 		d.Strategies = append(d.Strategies, x)
+	}
+	for _, c := range a.Ceilings {
+		d.Ceilings = append(d.Ceilings, CeilingDoc{c.Tokens, c.Hidden, c.Copies, c.Layers, c.Bytes, float64(c.Rate), float64(c.Pair()), float64(c.Step()), c.PerUser()})
 	}
 	for _, l := range a.Latency {
 		d.Latency = append(d.Latency, LatencyDoc{float64(l.RTT), float64(l.Point.TPOT), l.Point.Wire})

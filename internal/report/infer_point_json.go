@@ -40,6 +40,8 @@ type PointDoc struct {
 	Batch       int              `json:"decode_batch"`
 	Decode      *StepDoc         `json:"decode_step,omitempty"`
 	WireShare   float64          `json:"wire_share"`
+	Capacity    *CapacityDoc     `json:"capacity"`         // of layouts with one role
+	Tails       bool             `json:"percentiles_hold"` // the means speak for single requests
 	Warnings    []string         `json:"warnings"`
 }
 
@@ -68,6 +70,10 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	if !p.Fits {
 		d.Bound = "memory"
 		return d
+	}
+	d.Tails = p.Tails()
+	if p.Layout.Split == nil {
+		d.Capacity = capacityDoc(&p.Full)
 	}
 	ttft, tpot, user, output, gpu := float64(p.TTFT), float64(p.TPOT), p.PerUser(), p.Output, p.PerGPU()
 	d.TTFT, d.TPOT, d.PerUser, d.Output, d.PerGPU = &ttft, &tpot, &user, &output, &gpu

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/api"
@@ -32,6 +33,29 @@ func inferTime(p *Page, a *api.InferAnswer) {
 	if b.Wire > 0 {
 		p.Text(0, "%s of the time per token waits on the latency between nodes.", unit.FormatPercent(b.Wire))
 	}
+}
+
+// inferBounds states limits that hold whatever the engine does: of one device, and of
+// the expert exchange alone.
+func inferBounds(p *Page, a *api.InferAnswer) {
+	v := a.Best.Variant
+	if a.Streaming > 0 {
+		p.section("Bounds to compare with")
+		p.Text(0, "One %s that streams the %s parameters of a token once, as %s at the datasheet's rate: %s tokens/s.",
+			v.Cluster.Device.Name, unit.FormatCount(infer.StreamedParams(a.Request.Model)), v.Weights, decimal(a.Streaming, 1))
+	}
+	if len(a.Ceilings) == 0 {
+		return
+	}
+	p.Text(0, "Dispatch and combine of the experts alone, at the link's nominal rate, two micro-batches through all layers; below this plan the example of arXiv:2505.09343 section 2.3.2:")
+	var rows [][]string
+	for i := range a.Ceilings {
+		c := &a.Ceilings[i]
+		name := []string{"this plan", "published", "published, 72 GPUs"}[i]
+		rows = append(rows, []string{name, Grouped(c.Tokens), Grouped(c.Hidden), strconv.FormatInt(c.Copies, 10), decimal(c.Bytes, 2), unit.FormatByteRate(c.Rate),
+			unit.FormatSeconds(c.Pair()), unit.FormatSeconds(c.Step()), rate(c.PerUser())})
+	}
+	p.Table([]Column{Left("exchange"), Right("tokens/GPU"), Right("hidden"), Right("copies"), Right("bytes"), Right("link"), Right("pair"), Right("step"), Right("tok/s/user")}, rows)
 }
 
 // stepParts are the parts of a step that take time.

@@ -39,7 +39,22 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"cost", costText(b)},
 		[2]string{"binds", boundWords(b)},
 		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
+		[2]string{"queueing", queueingText(b)},
 	)
+}
+
+// queueingText says where queueing takes over, and whether the means above it stand
+// for single requests as well.
+func queueingText(p *deploy.Point) string {
+	if p.Layout.Split != nil {
+		return "not stated with two roles: ridgeline simulate finds the load at which it takes over"
+	}
+	c := &p.Full
+	text := fmt.Sprintf("takes over at %s in flight: %s answers and %s tokens per second", Plural(int64(c.Clients+0.5), "request"), shortFloat(c.Requests), rate(c.Output))
+	if p.Tails() {
+		return text
+	}
+	return text + fmt.Sprintf("; %s of the room is taken, so that only means hold: no percentile is stated", unit.FormatPercent(p.Steady.Room))
 }
 
 // missText says by how much a point misses an objective.

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/serve"
 )
 
@@ -87,10 +88,15 @@ type DistDoc struct {
 
 // CapacityDoc is where queueing takes over.
 type CapacityDoc struct {
+	InFlight    float64  `json:"in_flight"`
 	Concurrency float64  `json:"concurrency"`
 	Requests    float64  `json:"requests_per_second"`
 	Output      float64  `json:"output_tokens_per_second"`
-	Share       *float64 `json:"offered_share"`
+	Share       *float64 `json:"offered_share,omitempty"`
+}
+
+func capacityDoc(c *infer.Capacity) *CapacityDoc {
+	return &CapacityDoc{InFlight: c.Clients, Concurrency: c.Concurrency, Requests: c.Requests, Output: c.Output}
 }
 
 // MomentDoc is a stretch of the time line, from its start to the next one's.
@@ -121,7 +127,7 @@ func NewSimulateDoc(a *api.SimulateAnswer) *SimulateDoc {
 		d.Steady = &s
 	}
 	if c := a.Capacity; c != nil {
-		d.Capacity = &CapacityDoc{Concurrency: c.Concurrency, Requests: c.Requests, Output: c.Output}
+		d.Capacity = capacityDoc(c)
 		if share := a.Share(); share > 0 {
 			d.Capacity.Share = &share
 		}

@@ -3,15 +3,9 @@ package serve
 import (
 	"context"
 
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
-
-// Capacity is what a service gives with its places full: beyond it requests wait.
-type Capacity struct {
-	Concurrency float64 // requests that generate at once, mean
-	Requests    float64 // answers per second
-	Output      float64 // tokens per second
-}
 
 // Bounds of the run that finds a capacity: users over the requests that fit the
 // cache, requests per user, and the most users.
@@ -24,7 +18,7 @@ const (
 // Saturate finds the capacity of a service for requests like the load's: a closed
 // loop with more users than fit. Requests are those of the load, gone through
 // again with other content where there are too few.
-func Saturate(ctx context.Context, service *Service, load *workload.Workload, seed uint64) (*Capacity, error) {
+func Saturate(ctx context.Context, service *Service, load *workload.Workload, seed uint64) (*infer.Capacity, error) {
 	if err := some(load); err != nil {
 		return nil, err
 	}
@@ -46,7 +40,9 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 		return nil, err
 	}
 	m := r.Mean()
-	return &Capacity{Concurrency: m.Batch.Mean * m.Busy * float64(instances), Requests: m.RequestRate, Output: m.OutputRate}, nil
+	// Little's law, of those who have left the queue.
+	clients := m.RequestRate * (m.E2E.Mean - m.Queueing.Mean)
+	return &infer.Capacity{Clients: clients, Concurrency: m.Batch.Mean * m.Busy * float64(instances), Requests: m.RequestRate, Output: m.OutputRate}, nil
 }
 
 // places is a number of users that leaves some waiting.

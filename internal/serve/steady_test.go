@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"context"
 	"math"
 	"testing"
 
@@ -84,6 +85,38 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 				if gap := x[0]/x[1] - 1; math.Abs(gap) > tolerance[name] {
 					t.Errorf("%s %s, %d users: %s %.4g, closed form %.4g (%+.1f %%)", c.model, c.plan.String(), n, name, x[0], x[1], 100*gap)
 				}
+			}
+		}
+	}
+}
+
+// Both views say alike where queueing takes over: clients within 15 %, answers per
+// second within 8 %.
+func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {
+	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
+	four := one
+	four.TP = 4
+	for _, c := range []struct {
+		model, cluster string
+		plan           plan.Serving
+		isl, osl       int
+	}{
+		{"llama-3.1-8b", "h100x1", one, 2048, 256},    // prompts fill the steps
+		{"llama-3.1-8b", "rtx-4090x1", one, 512, 256}, // the cache is full
+		{"llama-3.1-70b", "h100x4", four, 1024, 512},
+	} {
+		e := real(t, c.model, c.cluster, c.plan)
+		want, err := infer.Saturate(e, &infer.Load{ISL: int64(c.isl), OSL: int64(c.osl)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := Saturate(context.Background(), service(t, e), closed(t, c.isl, c.osl, 1, 200), 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, x := range map[string][3]float64{"clients": {got.Clients, want.Clients, 0.15}, "answers": {got.Requests, want.Requests, 0.08}} {
+			if gap := x[0]/x[1] - 1; math.Abs(gap) > x[2] {
+				t.Errorf("%s on %s: %s %.4g, closed form %.4g (%+.1f %%)", c.model, c.cluster, name, x[0], x[1], 100*gap)
 			}
 		}
 	}
