@@ -28,6 +28,8 @@ var layers = []layer{
 	{"tools", "input record", "what other tools print is read once, into records"},
 	{"probe", "record", "measures this machine; knows no catalogue, no model and no prediction"},
 	{"des", "", "time and order of events, whatever they mean"},
+	{"pace", "", "waiting exactly is the same whatever is waited for"},
+	{"netlab", "des pace", "bytes held back, whatever they mean"},
 	{"workload", "unit input", "what is asked and what became of it, whoever serves: simulator and client share it"},
 	{"openai", "", "one request and its stamps; what they mean is decided from records"},
 	{"prompt", "input", "texts of an asked length; who is asked is not its business"},
@@ -47,7 +49,7 @@ var layers = []layer{
 	{"balance", "", "loads onto GPUs: what a slot holds or costs is not its business"},
 	{"infer", "unit model hw plan work mem cost balance", "one step of a serving engine; no queue and no clock"},
 	{"serve", "unit des workload infer", "who runs when, event by event; what a step costs is asked, not known"},
-	{"emulate", "unit workload serve", "HTTP and the wall clock around the simulation; what an engine does is not its business"},
+	{"emulate", "unit workload pace serve", "HTTP and the wall clock around the simulation; what an engine does is not its business"},
 	{"deploy", "unit model hw plan mem cost balance infer", "many deployments; no formula of its own"},
 	{"train", "unit sched model hw plan work mem cost", "one plan's step from its parts"},
 	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
@@ -55,9 +57,9 @@ var layers = []layer{
 	{"api", "argv launch unit workload sched model hw catalog plan work mem cost train infer serve deploy search advise", "one answer for every face; formats nothing"},
 	{"ask", "unit workload sched model hw plan train infer serve deploy advise api openai bench", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
+	{"report", "argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate netlab deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
 	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
-	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate deploy search advise api validate report openai bench prompt", "arguments in, exit code out"},
+	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate netlab deploy search advise api validate report openai bench prompt", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

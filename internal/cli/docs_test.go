@@ -136,7 +136,7 @@ func TestFormatsListsEveryField(t *testing.T) {
 			}
 		}
 	}
-	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.InferDoc{}, report.ServingOperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}, report.EmulateDoc{}} {
+	for _, doc := range []any{report.TrainDoc{}, report.OperationsDoc{}, report.InferDoc{}, report.ServingOperationsDoc{}, report.ScheduleDoc{}, report.ModelDoc{}, report.DeviceDoc{}, report.ClusterDoc{}, report.SimulateDoc{}, report.EmulateDoc{}, report.NetlabDoc{}} {
 		check(reflect.TypeOf(doc))
 	}
 }

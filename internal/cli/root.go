@@ -23,6 +23,7 @@ var commands = []func(*Env) *cobra.Command{
 	newScheduleCommand,
 	newBenchCommand,
 	newEmulateCommand,
+	newNetlabCommand,
 	newWebCommand,
 	newModelsCommand,
 	newGPUsCommand,

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/ridgeline/ridgeline/internal/pace"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -150,37 +151,24 @@ func (e *engine) advance() (next time.Duration, ok bool, err error) {
 	return e.wall(next), ok, e.failed
 }
 
-// run drives the simulation until ctx ends or a step has no price.
+// run drives the simulation until ctx ends or a step has no price. A request that
+// is submitted during the last stretch of a wait is simulated at its own time, and
+// brings no token before the event that is waited for.
 func (e *engine) run(ctx context.Context) error {
-	timer := time.NewTimer(0)
-	defer timer.Stop()
-	for {
+	var clock pace.Clock
+	for ctx.Err() == nil {
 		next, ok, err := e.advance()
 		if err != nil {
 			return err
 		}
-		var due <-chan time.Time
 		if ok {
-			left := next - time.Since(e.start)
-			if left <= fine {
-				precise(left)
-				continue
-			}
-			timer.Reset(left - fine/2)
-			due = timer.C
+			clock.Until(e.start.Add(next), e.wake, ctx.Done())
+			continue
 		}
 		select {
 		case <-ctx.Done():
-			return nil
 		case <-e.wake:
-		case <-due:
 		}
 	}
+	return nil
 }
-
-// fine is the stretch before an event that is slept by the system's own timer
-// rather than Go's, whose poller counts in whole milliseconds where nothing else
-// runs (runtime/netpoll_epoll.go). What comes meanwhile waits for nothing: a
-// request that is submitted is simulated at its own time, and no token can be due
-// before the event that is waited for.
-const fine = 2 * time.Millisecond

@@ -1,4 +1,4 @@
-package emulate
+package pace
 
 import (
 	"syscall"

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package emulate
+package pace
 
 import "time"
 
