@@ -7,7 +7,6 @@ import (
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // deploy is an engine of DeepSeek-R1 in FP8.
@@ -118,38 +117,6 @@ func TestVerificationCost(t *testing.T) {
 		p := infer.SpecCurve(drafting(t, e, "mtp:"+string(rune('1'+i))), 1024, []int{1})[0]
 		if math.Abs(p.Cost/want-1) > 0.3 {
 			t.Errorf("%d drafts cost %.3f, measured %.2f", i+1, p.Cost, want)
-		}
-	}
-}
-
-// Fact I7: 16 H20 under TP16, one user, 18.943 tokens/s at 0.193 ms and 4.85 at
-// 2.193 ms round trip (ZStack part 4): the rise within 35 % uncalibrated, the second
-// point within 20 % from the first, both met when both are given.
-func TestNetworkLatencyI7(t *testing.T) {
-	at := func(rtt unit.Seconds) (infer.Stepper, error) {
-		return deploy(t, "h20x16", plan.Serving{TP: 16}, "vllm", func(s *infer.Setup) { s.RTT = &rtt }), nil
-	}
-	b := &infer.Batch{Decode: 1, DecodeContext: 1000}
-	rtts := []unit.Seconds{0.193e-3, 2.193e-3}
-	measured := []infer.Measured{{TPOT: 1 / 18.943, RTT: rtts[0]}, {TPOT: 1 / 4.85, RTT: rtts[1]}}
-	points, err := infer.LatencyCurve(at, b, 1, rtts, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rise := float64(points[1].TPOT - points[0].TPOT); math.Abs(rise/0.1534-1) > 0.35 {
-		t.Errorf("rises by %.1f ms, measured 153.4", 1e3*rise)
-	}
-	if points[1].Exchanges() < 122 || points[1].Share < 0.5 {
-		t.Errorf("%g exchanges, %.2f of the token waits", points[1].Exchanges(), points[1].Share)
-	}
-	for n, within := range map[int]float64{1: 0.2, 2: 1e-6} {
-		cal, err := infer.Calibrate(at, b, 1, measured[:n])
-		if err != nil {
-			t.Fatal(err)
-		}
-		points, _ := infer.LatencyCurve(at, b, 1, rtts, cal)
-		if math.Abs(float64(points[0].TPOT/measured[0].TPOT)-1) > 1e-6 || math.Abs(points[1].TokensPerSecond/4.85-1) > within {
-			t.Errorf("calibrated on %d points: %.2f and %.2f tokens/s", n, points[0].TokensPerSecond, points[1].TokensPerSecond)
 		}
 	}
 }

@@ -76,19 +76,17 @@ func TestKVPerToken(t *testing.T) {
 	}
 }
 
-// Fact I7: DeepSeek-R1 on 2 nodes of 8 H20, TP16, one user: 18.94 tokens/s at a round
-// trip of 0.193 ms fall to 4.85 at 2.193 ms, a rise of 153 ms per token. By hand half
-// a round trip for each of 122 exchanges is 122 ms; within 35 % of the measured.
-func TestNetworkLatency(t *testing.T) {
-	at := func(ms float64) infer.Step {
-		rtt := unit.Seconds(ms / 1e3)
+// Under TP16 over two nodes a token waits for half a round trip in 2 exchanges per
+// layer and one of the embedding and the head each, 122 and few more (modelling notes,
+// section 4), and nothing but the wire grows with the network's latency.
+func TestExchangesPerToken(t *testing.T) {
+	at := func(rtt unit.Seconds) infer.Step {
 		e := mustEngine(t, "deepseek-r1", "h20x16", plan.Serving{TP: 16}, func(s *infer.Setup) { s.RTT = &rtt })
 		return e.Step(&infer.Batch{Decode: 1, DecodeContext: 1000})
 	}
-	near, far := at(0.193), at(2.193)
+	near, far := at(0), at(2e-3)
 	rise := float64(far.Total - near.Total)
-	within(t, "rise in s", rise, 1/4.85-1/18.94, 0.35)
-	within(t, "exchanges per token", rise/1e-3, 122, 0.03) // 2 per layer, embedding and head besides
+	within(t, "exchanges per token", rise/1e-3, 122, 0.03)
 	if got := float64(far.Wire - near.Wire); math.Abs(got-rise) > 1e-9 {
 		t.Errorf("the wire takes %g s more, the step %g: nothing else may grow", got, rise)
 	}
