@@ -55,7 +55,7 @@ func (f *Deployment) engineFlags() {
 	fs.Var(Quantity(&f.kv, Format, "FORMAT", ""), "kv", "format of the KV cache (default bf16)")
 	fs.Var(Quantity(&f.spec, infer.ParseSpeculation, "SPEC", ""), "spec", "speculation: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
 	Duration(fs, &f.rtt, "net-rtt", "round trip between nodes, in place of the fabric's own")
-	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.94"), "memory-limit", "usable share of device memory")
+	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "usable share of device memory")
 	Count(fs, &f.seqs, "max-num-seqs", "sequences in a step, per replica (default 1024)")
 	Count(fs, &f.tokens, "max-num-batched-tokens", "tokens of a step, per replica, which cuts prompts into chunks (default: the engine's)")
 	Count(fs, &f.block, "block-size", "tokens per KV block (default 16)")

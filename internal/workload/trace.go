@@ -4,6 +4,8 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"time"
@@ -48,10 +50,10 @@ func Read(r io.Reader, name string) (*Workload, error) {
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: the trace is empty: give one with at least one request", name)
 	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
 	t := &trace{name: name}
+	if err != nil {
+		return nil, t.unread(0, err)
+	}
 	if first[0] == '{' {
 		err = t.readJSON(b)
 	} else {
@@ -76,6 +78,23 @@ type trace struct {
 // fail is the error of a line, counted from 1.
 func (t *trace) fail(line int, format string, args ...any) error {
 	return fmt.Errorf("%s, line %d: %s", t.name, line, fmt.Sprintf(format, args...))
+}
+
+// unread is the error of a file that cannot be read on after some lines.
+func (t *trace) unread(after int, err error) error {
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return t.fail(after+1, "the file is cut short: copy it again")
+	}
+	return t.fail(after+1, "%v", err)
+}
+
+// jsonText words a complaint of the JSON reader without the names of Go's types.
+func jsonText(err error) string {
+	var of *json.UnmarshalTypeError
+	if errors.As(err, &of) && of.Field != "" {
+		return fmt.Sprintf("%s is a %s: give a number, or text where the key is one", of.Field, of.Value)
+	}
+	return fmt.Sprintf("%v: give one JSON object per line", err)
 }
 
 // maxSpan bounds a trace's time stamps: three years, far from what a clock in

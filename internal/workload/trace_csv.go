@@ -21,7 +21,7 @@ func (t *trace) readCSV(r io.Reader) error {
 	c.ReuseRecord = true
 	header, err := c.Read()
 	if err != nil {
-		return t.csvError(err)
+		return t.csvError(0, err)
 	}
 	var at [3]int
 	for i, name := range azureColumns {
@@ -30,15 +30,16 @@ func (t *trace) readCSV(r io.Reader) error {
 		}
 	}
 	var start time.Time
+	line := 1
 	for {
 		cells, err := c.Read()
 		if err == io.EOF {
 			return nil
 		}
 		if err != nil {
-			return t.csvError(err)
+			return t.csvError(line, err)
 		}
-		line, _ := c.FieldPos(0)
+		line, _ = c.FieldPos(0)
 		stamp, ok := parseTime(cells[at[0]])
 		if !ok {
 			return t.fail(line, "TIMESTAMP %.40q is no time such as 2023-11-16 18:15:46.6805900", cells[at[0]])
@@ -58,13 +59,17 @@ func (t *trace) readCSV(r io.Reader) error {
 	}
 }
 
-// csvError words a complaint of the CSV reader with the line it names.
-func (t *trace) csvError(err error) error {
+// csvError words a complaint of the CSV reader with the line it names, or the one
+// after the last that was read.
+func (t *trace) csvError(read int, err error) error {
 	var p *csv.ParseError
-	if errors.As(err, &p) {
-		return t.fail(p.Line, "%v", p.Err)
+	switch {
+	case errors.Is(err, csv.ErrFieldCount) && errors.As(err, &p):
+		return t.fail(p.Line, "%v: give as many as the header names", p.Err)
+	case errors.As(err, &p):
+		return t.fail(p.Line, "%v: correct the quotes", p.Err)
 	}
-	return t.fail(1, "%v", err)
+	return t.unread(read, err)
 }
 
 func index(cells []string, name string) int {

@@ -64,7 +64,7 @@ func (t *trace) readJSON(r io.Reader) error {
 		n++
 		var l line
 		if err := json.Unmarshal(s.Bytes(), &l); err != nil {
-			return t.fail(n, "%v: give one JSON object per line", err)
+			return t.fail(n, "%s", jsonText(err))
 		}
 		if format == nil {
 			if format = recognise(&l); format == nil {
@@ -90,7 +90,7 @@ func (t *trace) readJSON(r io.Reader) error {
 	if err := s.Err(); errors.Is(err, bufio.ErrTooLong) {
 		return t.fail(n+1, "longer than %d bytes: give one request per line", maxLine)
 	} else if err != nil {
-		return t.fail(n+1, "%v", err)
+		return t.unread(n, err)
 	}
 	return nil
 }
