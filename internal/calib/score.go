@@ -16,6 +16,7 @@ type Scored struct {
 	Row                 int     // in the file's order, from 0
 	Measured, Predicted float64 // seconds
 	Reason              string
+	Misfit              bool // the row makes sense, but its GPU does not run it
 }
 
 // Score predicts every row of a kernel table from its description alone, with the
@@ -43,7 +44,7 @@ func Score(path string, f func(*Scored)) (gpu, kindName string, err error) {
 		if s.Reason == "" {
 			s.Measured, s.Predicted = x.seconds, predict(m, nil, &x)
 			if !(s.Predicted > 0) || s.Predicted > maxLatency {
-				s.Reason = fmt.Sprintf("%s does not run this format", gpu)
+				s.Misfit, s.Reason = true, fmt.Sprintf("%s does not run this format", gpu)
 			}
 		}
 		f(&s)

@@ -21,13 +21,14 @@ func newValidateCommand(env *Env) *cobra.Command {
 		Example: "  ridgeline validate training --runs training_runs.csv --fail-above tokens_per_second_per_gpu=0.25",
 		Args:    unknownKind,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			return usagef("validate needs a kind: training, serving, requests or operators")
+			return usagef("validate needs a kind: training, serving, requests, operators or all")
 		},
 	}
 	cmd.AddCommand(newValidateTrainingCommand(env))
 	cmd.AddCommand(newValidateServingCommand(env))
 	cmd.AddCommand(newValidateRequestsCommand(env))
 	cmd.AddCommand(newValidateOperatorsCommand(env))
+	cmd.AddCommand(newValidateAllCommand(env))
 	return cmd
 }
 
@@ -35,7 +36,7 @@ func unknownKind(_ *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
-	return unknownWord("kind of validation", args[0], []string{"training", "serving", "requests", "operators"}, "use training, serving, requests or operators")
+	return unknownWord("kind of validation", args[0], []string{"training", "serving", "requests", "operators", "all"}, "use training, serving, requests, operators or all")
 }
 
 func newValidateTrainingCommand(env *Env) *cobra.Command {
@@ -70,18 +71,11 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 		if err != nil {
 			return err
 		}
-		if *asJSON {
-			err = report.JSON(env.Stdout, d)
-		} else {
-			err = env.print(func(p *report.Page) { report.Validation(p, d) })
-		}
-		if err != nil {
-			return err
-		}
+		err = env.validation(d, *asJSON, thresholds, report.Validation)
 		if done := d.Scored + len(d.Skipped); done < d.Rows {
 			return fmt.Errorf("interrupted: %d of %d rows were predicted", done, d.Rows)
 		}
-		return missed(d, thresholds)
+		return err
 	}
 	return cmd
 }
@@ -92,11 +86,11 @@ func validateTraining(ctx context.Context, path string, p *validate.Predictor) (
 		return nil, usagef("--runs: %w: give a CSV file of runs", err)
 	}
 	defer f.Close()
-	runs, err := validate.ReadRuns(f, path)
+	runs, bad, err := validate.ReadRuns(f, path)
 	if err != nil {
 		return nil, badInput(err)
 	}
-	return validate.Training(ctx, runs, p), nil
+	return validate.Training(ctx, runs, bad, p), nil
 }
 
 // threshold is a metric's largest median error.

@@ -45,15 +45,7 @@ engine is the part of the file's name before its version.
 		if err != nil {
 			return err
 		}
-		if *asJSON {
-			err = report.JSON(env.Stdout, d)
-		} else {
-			err = env.print(func(p *report.Page) { report.Operators(p, d) })
-		}
-		if err != nil {
-			return err
-		}
-		return missed(d, thresholds)
+		return env.validation(d, *asJSON, thresholds, report.Operators)
 	}
 	return cmd
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -78,9 +79,17 @@ func (env *Env) validation(d *validate.Document, asJSON bool, limits []threshold
 	}
 	if d.Malformed > 0 {
 		s := d.Skipped[0]
-		return usagef("%d of %d rows are bad input and were left out, the first %s: %s", d.Malformed, d.Rows, s.ID, s.Reason)
+		return usagef("--runs: bad input left out: %s, the first %s: %s", plural(d.Malformed), s.ID, s.Reason)
 	}
 	return missed(d, limits)
+}
+
+// plural counts what was left out: rows of a table, or whole tables.
+func plural(n int) string {
+	if n == 1 {
+		return "1 row or table"
+	}
+	return fmt.Sprintf("%d rows or tables", n)
 }
 
 // timeThresholds reads METRIC=FRACTION for the metrics that a kind has.

@@ -52,7 +52,8 @@ type scoredTable struct {
 	kind    string
 	rows    int
 	ratios  []float64
-	skipped []Skipped
+	skipped []Skipped      // rows and tables that make no sense
+	misfits []Skipped      // rows that the GPU does not run
 	lines   []operatorLine // with predictions wanted
 }
 
@@ -89,6 +90,8 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	}
 	d := &Document{Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var all []float64
+	var misfits []Skipped
+	cuts := newCuts(CutGEMM, CutExperts, CutAttention, CutCollectives)
 	out := bufio.NewWriter(io.Discard)
 	if predictions != nil {
 		out.Reset(predictions)
@@ -98,8 +101,9 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 		t := <-done[i]
 		d.Rows += t.rows
 		d.Scored += len(t.ratios)
-		d.Skipped = append(d.Skipped, t.skipped...)
+		d.Skipped, misfits = append(d.Skipped, t.skipped...), append(misfits, t.misfits...)
 		all = append(all, t.ratios...)
+		cuts.add(operatorCuts[t.kind], t.ratios...)
 		if len(t.ratios) > 0 {
 			key := map[string]string{"gpu": t.gpu, "kind": t.kind, "table": t.id}
 			d.Groups = append(d.Groups, Group{Key: key, Errors: errorsOf(t.ratios)})
@@ -108,7 +112,9 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 			err = errors.Join(err, lines.Encode(&t.lines[k]))
 		}
 	}
-	d.Metrics[MetricLatency] = errorsOf(all)
+	d.Malformed = len(d.Skipped)
+	d.Skipped = append(d.Skipped, misfits...)
+	d.Metrics[MetricLatency], d.Cuts = errorsOf(all), cuts.groups()
 	return d, errors.Join(err, out.Flush())
 }
 
@@ -125,7 +131,11 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 	var err error
 	t.gpu, t.kind, err = calib.Score(path, func(s *calib.Scored) {
 		t.rows++
-		if s.Reason != "" {
+		switch {
+		case s.Misfit:
+			t.misfits = append(t.misfits, Skipped{rowID(id, s.Row), s.Reason})
+			return
+		case s.Reason != "":
 			t.skipped = append(t.skipped, Skipped{rowID(id, s.Row), s.Reason})
 			return
 		}

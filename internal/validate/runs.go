@@ -35,46 +35,71 @@ const maxCell = 1 << 30
 
 // ReadRuns reads a CSV table of training runs with the columns of
 // training_runs.csv, in any order. name is the table's in errors, which take one
-// line and name the column, and the row by its id.
-func ReadRuns(r io.Reader, name string) ([]Run, error) {
+// line. A row that makes no sense is listed in bad with its id (or number) and the
+// column, and does not keep the others from being read.
+func ReadRuns(r io.Reader, name string) (runs []Run, bad []Skipped, err error) {
 	in, err := table(r, name)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	head, err := in.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(columns, " "))
+		return nil, nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(columns, " "))
 	}
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
+		return nil, nil, fmt.Errorf("%s: %w", name, err)
 	}
 	at := map[string]int{}
 	for _, c := range columns {
 		if at[c] = slices.Index(head, c); at[c] < 0 {
-			return nil, fmt.Errorf("%s: column %q is missing: the header needs %s", name, c, strings.Join(columns, " "))
+			return nil, nil, fmt.Errorf("%s: column %q is missing: the header needs %s", name, c, strings.Join(columns, " "))
 		}
 	}
-	var runs []Run
+	err = eachRow(in, name, head, at, func(w *row) (id string) {
+		run := w.run()
+		if w.err == nil {
+			runs = append(runs, run)
+		}
+		return run.ID
+	}, &bad)
+	return runs, bad, err
+}
+
+// eachRow calls read on every row of a table after its head and lists those in bad that
+// make no sense; read gives the row's id and leaves its complaint in the row. A table
+// without rows is an error.
+func eachRow(in *csv.Reader, name string, head []string, at map[string]int, read func(w *row) (id string), bad *[]Skipped) error {
 	seen := map[string]bool{}
+	n := 0
 	for {
 		cells, err := in.Read()
 		if errors.Is(err, io.EOF) {
-			return runs, nil
+			break
+		}
+		n++
+		number := "row " + strconv.Itoa(n)
+		if errors.Is(err, csv.ErrFieldCount) {
+			*bad = append(*bad, Skipped{number, fmt.Sprintf("%d cells under %d columns: give one for each", len(cells), len(head))})
+			continue
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
+			return fmt.Errorf("%s: %w", name, err)
 		}
-		row := row{cells: cells, at: at}
-		run := row.run()
-		if row.err != nil {
-			return nil, fmt.Errorf("%s: row %s: %w", name, cmp.Or(run.ID, strconv.Itoa(len(runs)+1)), row.err)
+		w := row{cells: cells, at: at}
+		if id := w.cell("id"); id != "" && seen[id] {
+			w.fail("column \"id\" is %q twice: give each row its own", id)
+		} else {
+			seen[id] = true
 		}
-		if seen[run.ID] {
-			return nil, fmt.Errorf("%s: row %s: the id appears twice: give each row its own", name, run.ID)
+		id := read(&w)
+		if w.err != nil {
+			*bad = append(*bad, Skipped{cmp.Or(id, number), w.err.Error()})
 		}
-		seen[run.ID] = true
-		runs = append(runs, run)
 	}
+	if n == 0 {
+		return fmt.Errorf("%s: the table has a header and no rows: add runs", name)
+	}
+	return nil
 }
 
 // maxTable bounds a table's bytes; published ones have some hundred kB.

@@ -13,7 +13,7 @@ a2,dgxc,llama-3.1-405b,,gb200,256,mxfp8,8192,1536,1,4,16,8,1,1,4,1,,,,,793,,else
 `
 
 func TestReadRuns(t *testing.T) {
-	runs, err := ReadRuns(strings.NewReader(sample), "t")
+	runs, _, err := ReadRuns(strings.NewReader(sample), "t")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -22,29 +22,49 @@ func TestReadRuns(t *testing.T) {
 		t.Errorf("read %+v", runs)
 	}
 	extra := strings.ReplaceAll(strings.ReplaceAll(sample, "\n", ",x\n"), "citation,x", "citation,note")
-	if more, err := ReadRuns(strings.NewReader(extra), "t"); err != nil || len(more) != 2 {
+	if more, _, err := ReadRuns(strings.NewReader(extra), "t"); err != nil || len(more) != 2 {
 		t.Errorf("an unknown column is not ignored: %v", err)
 	}
 }
 
-// Every complaint is one line that names the table, the row and the column.
+// A table that is none is refused in one line that names it and the column.
 func TestReadRunsRefuses(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "t: the table is empty"},
+		{header + "\n", "t: the table has a header and no rows"},
 		{strings.Replace(header, "seq_len,", "", 1), `t: column "seq_len" is missing`},
-		{strings.Replace(sample, ",4096,", ",4k,", 1), `t: row a1: column "seq_len" is "4k"`},
-		{strings.Replace(sample, ",h100,8,", ",h100,0,", 1), `t: row a1: column "gpus" is "0"`},
-		{strings.Replace(sample, ",h100,8,", ",h100,,", 1), `t: row a1: column "gpus" is ""`},
-		{strings.Replace(sample, ",10000,", ",NaN,", 1), `t: row a1: column "tokens_per_s_per_gpu" is "NaN"`},
-		{strings.Replace(sample, ",10000,", ",-1,", 1), `t: row a1: column "tokens_per_s_per_gpu"`},
-		{strings.Replace(sample, "a2,", "a1,", 1), "t: row a1: the id appears twice"},
-		{strings.Replace(sample, "a1,", ",", 1), `t: row 1: column "id" is empty`},
-		{sample + "a3,b\n", "wrong number of fields"},
 	} {
-		_, err := ReadRuns(strings.NewReader(c.text), "t")
+		_, _, err := ReadRuns(strings.NewReader(c.text), "t")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("want %q, got %v", c.want, err)
 		}
+	}
+}
+
+// A row that makes no sense is named with its column; the others are read.
+func TestBadRowsLeaveTheOthers(t *testing.T) {
+	for _, c := range []struct{ text, id, want string }{
+		{strings.Replace(sample, ",4096,", ",4k,", 1), "a1", `column "seq_len" is "4k"`},
+		{strings.Replace(sample, ",h100,8,", ",h100,0,", 1), "a1", `column "gpus" is "0"`},
+		{strings.Replace(sample, ",h100,8,", ",h100,,", 1), "a1", `column "gpus" is ""`},
+		{strings.Replace(sample, ",10000,", ",NaN,", 1), "a1", `column "tokens_per_s_per_gpu" is "NaN"`},
+		{strings.Replace(sample, ",10000,", ",-1,", 1), "a1", `column "tokens_per_s_per_gpu"`},
+		{strings.Replace(sample, ",10000,", ",0,", 1), "a1", `column "tokens_per_s_per_gpu"`},
+		{strings.Replace(sample, "a2,", "a1,", 1), "a1", `column "id" is "a1" twice`},
+		{strings.Replace(sample, "a1,", ",", 1), "row 1", `column "id" is empty`},
+	} {
+		runs, bad, err := ReadRuns(strings.NewReader(c.text), "t")
+		if err != nil || len(runs) != 1 || len(bad) != 1 || bad[0].ID != c.id || !strings.Contains(bad[0].Reason, c.want) {
+			t.Errorf("want %s: %q, got %v, %d runs, %v", c.id, c.want, bad, len(runs), err)
+		}
+	}
+	runs, bad, err := ReadRuns(strings.NewReader(sample+"a3,b\n"), "t")
+	if err != nil || len(runs) != 2 || len(bad) != 1 || bad[0].ID != "row 3" || !strings.Contains(bad[0].Reason, "2 cells") {
+		t.Errorf("a short row: %v, %d runs, %v", bad, len(runs), err)
+	}
+	d := Training(t.Context(), runs, bad, &Predictor{})
+	if d.Rows != 3 || d.Scored != 2 || d.Malformed != 1 {
+		t.Errorf("%d rows, %d scored, %d malformed", d.Rows, d.Scored, d.Malformed)
 	}
 }
 
@@ -53,7 +73,7 @@ func FuzzReadRuns(f *testing.F) {
 	f.Add(header)
 	f.Add(header + "\n\"")
 	f.Fuzz(func(t *testing.T, text string) {
-		runs, err := ReadRuns(strings.NewReader(text), "t")
+		runs, _, err := ReadRuns(strings.NewReader(text), "t")
 		for i := range runs {
 			if r := &runs[i]; err == nil && (r.GPUs < 1 || r.TP < 1 || r.Seq < 1 || !(r.TokensPerSecondPerGPU > 0)) {
 				t.Errorf("accepted %+v", r)

@@ -1,13 +1,10 @@
 package validate
 
 import (
-	"cmp"
-	"encoding/csv"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -78,36 +75,14 @@ func ReadServing(r io.Reader, name string) (runs []ServingRun, bad []Skipped, er
 			return nil, nil, fmt.Errorf("%s: column %q is missing: the header needs %s", name, c, strings.Join(servingColumns, " "))
 		}
 	}
-	seen := map[string]bool{}
-	for n := 1; ; n++ {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		if errors.Is(err, csv.ErrFieldCount) {
-			bad = append(bad, Skipped{"row " + strconv.Itoa(n), fmt.Sprintf("%d cells under %d columns: give one for each", len(cells), len(head))})
-			continue
-		}
-		if err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", name, err)
-		}
-		w := row{cells: cells, at: at}
+	err = eachRow(in, name, head, at, func(w *row) (id string) {
 		run := w.serving()
-		run.ID = cmp.Or(run.ID, "row "+strconv.Itoa(n))
-		if seen[run.ID] {
-			w.fail("column \"id\" is %q twice: give each row its own", run.ID)
+		if w.err == nil {
+			runs = append(runs, run)
 		}
-		seen[run.ID] = true
-		if w.err != nil {
-			bad = append(bad, Skipped{run.ID, w.err.Error()})
-			continue
-		}
-		runs = append(runs, run)
-	}
-	if len(runs) == 0 && len(bad) == 0 {
-		return nil, nil, fmt.Errorf("%s: the table has a header and no rows: add runs", name)
-	}
-	return runs, bad, nil
+		return run.ID
+	}, &bad)
+	return runs, bad, err
 }
 
 // serving reads one row; what is wrong with it is in r.err.

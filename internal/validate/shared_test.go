@@ -15,7 +15,7 @@ func published(t *testing.T) []Run {
 		t.Skipf("no published runs: %v", err)
 	}
 	defer f.Close()
-	runs, err := ReadRuns(f, measured)
+	runs, _, err := ReadRuns(f, measured)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,12 +11,14 @@ import (
 // Document is the answer of a validation (interfaces.md, `validate`). Metrics are
 // by name: tokens_per_second_per_gpu, and memory where runs state it.
 type Document struct {
-	Rows        int               `json:"rows"`
-	Scored      int               `json:"scored"`
-	Skipped     []Skipped         `json:"skipped"`
-	Metrics     map[string]Errors `json:"metrics"`
-	Groups      []Group           `json:"groups"`
-	Predictions []Scored          `json:"predictions"`
+	Rows    int               `json:"rows"`
+	Scored  int               `json:"scored"`
+	Skipped []Skipped         `json:"skipped"`
+	Metrics map[string]Errors `json:"metrics"`
+	Groups  []Group           `json:"groups"`
+	// Cuts are the errors of the rows that a target is set for, see Targets.
+	Cuts        []Group  `json:"cuts,omitempty"`
+	Predictions []Scored `json:"predictions"`
 	// Malformed is how many of Skipped, its first ones, are bad input: rows that make
 	// no sense or name what does not exist.
 	Malformed int `json:"-"`
@@ -74,12 +76,14 @@ func (r *ratios) add(s *Scored) {
 }
 
 // Training predicts every run and states the errors, groups in the order of
-// their keys, predictions in the order of the runs. A context that ends leaves the
+// their keys, predictions in the order of the runs. bad are rows that could not be
+// read; they and runs that cannot exist (models and GPUs that nobody knows, layouts that
+// contradict each other) count as skipped. A context that ends leaves the
 // remaining runs out: Scored and Skipped then count fewer than Rows.
-func Training(ctx context.Context, runs []Run, p *Predictor) *Document {
-	d := &Document{Rows: len(runs), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Document {
+	d := &Document{Rows: len(runs) + len(bad), Skipped: append([]Skipped{}, bad...), Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var all ratios
-	groups := map[groupKey]*ratios{}
+	groups, cuts := map[groupKey]*ratios{}, newCuts(CutDense, CutMoE)
 	for i := range runs {
 		if ctx.Err() != nil {
 			break
@@ -97,14 +101,21 @@ func Training(ctx context.Context, runs []Run, p *Predictor) *Document {
 		}
 		groups[key].add(&s)
 		all.add(&s)
+		switch {
+		case x.MoE:
+			cuts.add(CutMoE, s.Ratio())
+		case r.Recompute != "":
+			cuts.add(CutDense, s.Ratio())
+		}
 		d.Predictions = append(d.Predictions, s)
 	}
-	d.Scored = len(d.Predictions)
+	d.Scored, d.Malformed = len(d.Predictions), len(d.Skipped)
 	d.Metrics[MetricThroughput] = errorsOf(all.speed)
 	if len(all.memory) > 0 {
 		d.Metrics[MetricMemory] = errorsOf(all.memory)
 	}
 	d.group(groups)
+	d.Cuts = cuts.groups()
 	return d
 }
 

@@ -10,7 +10,7 @@ import (
 // Targets over all published runs; docs/accuracy.md says by group what is reached.
 func TestPublishedRuns(t *testing.T) {
 	runs := published(t)
-	d := Training(t.Context(), runs, &Predictor{})
+	d := Training(t.Context(), runs, nil, &Predictor{})
 	for _, s := range d.Skipped {
 		t.Logf("skipped %s: %s", s.ID, s.Reason)
 	}
@@ -32,16 +32,16 @@ func TestPublishedRuns(t *testing.T) {
 
 // A prediction does not depend on what was measured.
 func TestBlindToMeasurement(t *testing.T) {
-	runs, err := ReadRuns(strings.NewReader(sample), "t")
+	runs, _, err := ReadRuns(strings.NewReader(sample), "t")
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := Training(t.Context(), runs, &Predictor{})
+	a := Training(t.Context(), runs, nil, &Predictor{})
 	for i := range runs {
 		runs[i].TokensPerSecondPerGPU *= 3
 		runs[i].MemoryFigure *= 2
 	}
-	b := Training(t.Context(), runs, &Predictor{})
+	b := Training(t.Context(), runs, nil, &Predictor{})
 	for i := range a.Predictions {
 		if a.Predictions[i].Predicted != b.Predictions[i].Predicted {
 			t.Errorf("%s: %g became %g", a.Predictions[i].ID, a.Predictions[i].Predicted, b.Predictions[i].Predicted)
@@ -64,11 +64,11 @@ func TestSkippedIsSaid(t *testing.T) {
 		{",8,1,,none,", ",8,3,1000000,none,", "shard_group=1000000 on 8 GPUs"},
 		{",none,,,", ",none,,2,", "mtp=2: llama-2-7b has 0 MTP modules"},
 	} {
-		runs, err := ReadRuns(strings.NewReader(strings.Replace(sample, c.old, c.new, 1)), "t")
+		runs, _, err := ReadRuns(strings.NewReader(strings.Replace(sample, c.old, c.new, 1)), "t")
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Training(t.Context(), runs[:1], &Predictor{})
+		d := Training(t.Context(), runs[:1], nil, &Predictor{})
 		if d.Scored != 0 || len(d.Skipped) != 1 || !strings.Contains(d.Skipped[0].Reason, c.want) || strings.Contains(d.Skipped[0].Reason, "\n") {
 			t.Errorf("%q for %q: %+v", c.new, c.old, d.Skipped)
 		}
@@ -77,13 +77,13 @@ func TestSkippedIsSaid(t *testing.T) {
 
 // An interrupt leaves out what was not predicted yet.
 func TestInterrupted(t *testing.T) {
-	runs, err := ReadRuns(strings.NewReader(sample), "t")
+	runs, _, err := ReadRuns(strings.NewReader(sample), "t")
 	if err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if d := Training(ctx, runs, &Predictor{}); d.Rows != len(runs) || d.Scored != 0 || len(d.Skipped) != 0 {
+	if d := Training(ctx, runs, nil, &Predictor{}); d.Rows != len(runs) || d.Scored != 0 || len(d.Skipped) != 0 {
 		t.Errorf("%+v", d)
 	}
 }

@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+func newValidateAllCommand(env *Env) *cobra.Command {
+	var runs, configs, document string
+	cmd := &cobra.Command{
+		Use:   "all",
+		Short: "Predict a folder of every kind of measurement and state the errors beside the targets",
+		Long: `Predict what a folder holds (operators/, inference_runs.csv, training_runs.csv and
+requests/*.jsonl) and state the errors beside the targets that predictions are held to.
+
+--document FILE writes the tables into a Markdown document, each between the lines
+<!-- begin NAME --> and <!-- end NAME --> of targets, training, kernels, serving and requests,
+with the date and the version. docs/accuracy.md is kept so.`,
+		Example: `  ridgeline validate all --runs measured --configs hf-configs
+  ridgeline validate all --runs measured --configs hf-configs --document docs/accuracy.md`,
+		Args: positional(0, 0, ""),
+	}
+	cmd.Flags().StringVar(&runs, "runs", "", "read the measurements from the folder `DIR`")
+	cmd.Flags().StringVar(&document, "document", "", "write the tables into the Markdown `FILE`")
+	configsFlag(cmd, &configs)
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkRuns(cmd, configs); err != nil {
+			return err
+		}
+		a, err := validate.All(cmd.Context(), runs, configs, func(kind string) { fmt.Fprintf(env.Stderr, "predicting %s\n", kind) })
+		if cmd.Context().Err() != nil {
+			return err
+		}
+		if err != nil {
+			return usagef("--runs: %w", err)
+		}
+		if document != "" {
+			if err := writeAccuracy(document, a); err != nil {
+				return err
+			}
+		}
+		if *asJSON {
+			return report.JSON(env.Stdout, a.Summary())
+		}
+		return env.print(func(p *report.Page) { report.Accuracy(p, a) })
+	}
+	return cmd
+}
+
+func writeAccuracy(path string, a *validate.Accuracy) error {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return usagef("--document: %w: give a Markdown file with lines <!-- begin NAME -->", err)
+	}
+	text, err := report.ReplaceBlocks(string(old), report.AccuracyBlocks(a, stamp(time.Now())))
+	if err != nil {
+		return usagef("--document: %s: %w", path, err)
+	}
+	return os.WriteFile(path, []byte(text), 0o644)
+}
+
+// stamp says when tables were written and from which commit, where the build knows it.
+func stamp(now time.Time) string {
+	s := "Written on " + now.Format("2 January 2006") + " by `ridgeline validate all`"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		revision, changed := "", ""
+		for _, x := range info.Settings {
+			switch {
+			case x.Key == "vcs.revision":
+				revision = x.Value[:min(len(x.Value), 10)]
+			case x.Key == "vcs.modified" && x.Value == "true":
+				changed = " with changes"
+			}
+		}
+		if revision != "" {
+			return s + " at commit " + revision + changed + "."
+		}
+	}
+	return s + ", version " + version + "."
+}

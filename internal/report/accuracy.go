@@ -1,0 +1,167 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+// Accuracy prints every kind's errors beside the targets.
+func Accuracy(p *Page, a *validate.Accuracy) {
+	p.Heading("Errors of predictions, |predicted/measured - 1|")
+	p.Table([]Column{Left("what"), Right("n"), Right("median"), Right("mean"), Right("target"), Right("mean"), Left("")}, targetRows(a, "missed"))
+	for _, m := range a.Missing {
+		p.Text(0, "Not in the folder: %s", m)
+	}
+}
+
+// targetRows are the cells of the targets' table.
+func targetRows(a *validate.Accuracy, missed string) [][]string {
+	var rows [][]string
+	for i := range a.Targets {
+		t := &a.Targets[i]
+		cells := []string{t.What, strconv.Itoa(t.N), percent(t.Median), "", percent(t.TargetMedian), "", missed}
+		if t.TargetMean > 0 {
+			cells[3], cells[5] = percent(t.Mean), percent(t.TargetMean)
+		}
+		if t.Met() {
+			cells[6] = ""
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// AccuracyBlocks are the tables of the accuracy document in Markdown, by their names.
+// stamp says when and with which version they were written.
+func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
+	b := map[string]string{"targets": stamp + "\n\n" +
+		markdown([]string{"what", "n", "median", "mean", "target median", "target mean", ""}, targetRows(a, "**missed**")) + "\n" + timesLine(a)}
+	if d := a.Training; d != nil {
+		b["training"] = markdown([]string{"source", "GPU", "precision", "FFN", "n", "median", "mean", "p90", "bias", "memory"}, trainingRows(d))
+	}
+	if d := a.Operators; d != nil {
+		b["kernels"] = markdown([]string{"kind", "GPU", "table", "n", "median", "mean", "p90", "bias"}, kernelRows(d))
+	}
+	if d := a.Serving; d != nil {
+		b["serving"] = markdown([]string{"group", "n", "TPOT median", "mean", "bias", "TTFT median", "mean", "bias"}, servingRows(d))
+	}
+	if len(a.Requests) > 0 {
+		b["requests"] = markdown([]string{"run", "TPOT mean", "p99", "TTFT mean", "p99", "E2E mean", "p99"}, requestRows(a))
+	}
+	return b
+}
+
+func timesLine(a *validate.Accuracy) string {
+	var words []string
+	for _, k := range []string{"operators", "serving", "training", "requests"} {
+		if s, ok := a.Seconds[k]; ok {
+			words = append(words, fmt.Sprintf("%s %.1f s", k, s))
+		}
+	}
+	return "Time to predict: " + strings.Join(words, ", ") + ".\n"
+}
+
+func trainingRows(d *validate.Document) [][]string {
+	row := func(key []string, e, memory *validate.Errors) []string {
+		cells := append(key, errorCells(e)...)
+		if memory != nil {
+			return append(cells, percent(memory.MedianAPE))
+		}
+		return append(cells, "")
+	}
+	all, memory := d.Metrics[validate.MetricThroughput], d.Metrics[validate.MetricMemory]
+	rows := [][]string{row([]string{"all", "", "", ""}, &all, &memory)}
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		rows = append(rows, row([]string{g.Key["source"], g.Key["gpu"], g.Key["precision"], g.Key["ffn"]}, &g.Errors, g.Memory))
+	}
+	return rows
+}
+
+func kernelRows(d *validate.Document) [][]string {
+	var rows [][]string
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		name := g.Key["table"]
+		name = strings.TrimSuffix(name[strings.LastIndex(name, "/")+1:], "_perf.parquet")
+		rows = append(rows, append([]string{g.Key["kind"], g.Key["gpu"], name}, errorCells(&g.Errors)...))
+	}
+	return rows
+}
+
+// leastLayout leaves layouts and concurrencies of fewer runs out of the document.
+const leastLayout = 50
+
+func servingRows(d *validate.Document) [][]string {
+	row := func(label string, e, t *validate.Errors) []string {
+		cells := []string{label, strconv.Itoa(e.N), percent(e.MedianAPE), percent(e.MAPE), fmt.Sprintf("%+.1f %%", 100*e.Bias), "", "", ""}
+		if t != nil {
+			cells[5], cells[6], cells[7] = percent(t.MedianAPE), percent(t.MAPE), fmt.Sprintf("%+.1f %%", 100*t.Bias)
+		}
+		return cells
+	}
+	tpot, ttft := d.Metrics[validate.MetricTPOT], d.Metrics[validate.MetricTTFT]
+	rows := [][]string{row("all", &tpot, &ttft)}
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		if (g.Key["layout"] != "" || g.Key["concurrency"] != "") && g.N < leastLayout {
+			continue
+		}
+		rows = append(rows, row(groupLabel(g), &g.Errors, g.TTFT))
+	}
+	return rows
+}
+
+func requestRows(a *validate.Accuracy) [][]string {
+	var rows [][]string
+	for _, r := range a.Requests {
+		cells := []string{r.Run}
+		for _, m := range []string{validate.MetricTPOT, validate.MetricTTFT, validate.MetricE2E} {
+			if s := r.Metrics[m].Spread; s != nil {
+				cells = append(cells, percent(s.Mean), percent(s.P99))
+			} else {
+				cells = append(cells, "", "")
+			}
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// markdown is a table of Markdown.
+func markdown(head []string, rows [][]string) string {
+	var b strings.Builder
+	line := func(cells []string) { fmt.Fprintf(&b, "| %s |\n", strings.Join(cells, " | ")) }
+	line(head)
+	fmt.Fprintf(&b, "|%s\n", strings.Repeat("---|", len(head)))
+	for _, r := range rows {
+		line(r)
+	}
+	return b.String()
+}
+
+// ReplaceBlocks puts the blocks into a document, each between the lines
+// <!-- begin NAME --> and <!-- end NAME -->. A document that has none of them, or a
+// beginning without an end, is an error.
+func ReplaceBlocks(text string, blocks map[string]string) (string, error) {
+	found := 0
+	for name, block := range blocks {
+		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
+		before, rest, ok := strings.Cut(text, begin)
+		if !ok {
+			continue
+		}
+		_, after, ok := strings.Cut(rest, end)
+		if !ok {
+			return "", fmt.Errorf("%q has no %q after it: add the line", strings.TrimSpace(begin), end)
+		}
+		text, found = before+begin+"\n"+block+"\n"+end+after, found+1
+	}
+	if found == 0 {
+		return "", fmt.Errorf("no line <!-- begin NAME --> for a table: add it and <!-- end NAME -->, for example for targets")
+	}
+	return text, nil
+}

@@ -1,0 +1,38 @@
+package report
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+func TestAccuracyBlocks(t *testing.T) {
+	a := &validate.Accuracy{Targets: []validate.Target{
+		{What: "GEMM tables", N: 3, Median: 0.06, Mean: 0.2, TargetMedian: 0.07, TargetMean: 0.12},
+		{What: "mean TPOT of x", N: 4, Median: 0.02, TargetMedian: 0.03},
+	}, Seconds: map[string]float64{"operators": 2}}
+	got := AccuracyBlocks(a, "today")["targets"]
+	for _, want := range []string{"today\n", "| GEMM tables | 3 | 6.0 % | 20.0 % | 7.0 % | 12.0 % | **missed** |", "| mean TPOT of x | 4 | 2.0 % |  | 3.0 % |  |  |", "operators 2.0 s"} {
+		if !strings.Contains(got, want) {
+			t.Errorf("no %q in:\n%s", want, got)
+		}
+	}
+}
+
+func TestReplaceBlocks(t *testing.T) {
+	doc := "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n"
+	got, err := ReplaceBlocks(doc, map[string]string{"x": "new\n", "y": "absent\n"})
+	if want := "a\n<!-- begin x -->\n\nnew\n\n<!-- end x -->\nb\n"; err != nil || got != want {
+		t.Errorf("%v: %q, want %q", err, got, want)
+	}
+	again, err := ReplaceBlocks(got, map[string]string{"x": "new\n"})
+	if err != nil || again != got {
+		t.Errorf("%v: %q after a second time", err, again)
+	}
+	for _, bad := range []string{"no marks", "<!-- begin x -->\nno end"} {
+		if _, err := ReplaceBlocks(bad, map[string]string{"x": "new\n"}); err == nil {
+			t.Errorf("%q: want an error", bad)
+		}
+	}
+}

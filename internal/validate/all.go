@@ -1,0 +1,132 @@
+package validate
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/input"
+)
+
+// Accuracy is every kind of validation over one folder of measurements.
+type Accuracy struct {
+	Targets   []Target          `json:"targets"`
+	Operators *Document         `json:"operators,omitempty"`
+	Serving   *Document         `json:"serving,omitempty"`
+	Training  *Document         `json:"training,omitempty"`
+	Requests  []RequestsOutcome `json:"requests,omitempty"`
+	// Seconds is how long each kind took, by its name.
+	Seconds map[string]float64 `json:"seconds"`
+	Missing []string           `json:"missing,omitempty"` // what the folder lacks
+}
+
+// RequestsOutcome is a replayed run.
+type RequestsOutcome struct {
+	Run string `json:"run"` // the file's name without its ending
+	*Document
+}
+
+// All validates what a folder holds: operators/, inference_runs.csv, training_runs.csv and
+// requests/*.jsonl; what is absent is listed. began is told each kind before it runs.
+func All(ctx context.Context, dir, configs string, began func(kind string)) (*Accuracy, error) {
+	a := &Accuracy{Seconds: map[string]float64{}}
+	for _, part := range []struct {
+		kind, path string
+		run        func(ctx context.Context, path, configs string) error
+	}{
+		{"operators", "operators", a.operators}, {"serving", "inference_runs.csv", a.serving},
+		{"training", "training_runs.csv", a.training}, {"requests", "requests", a.requests},
+	} {
+		path := filepath.Join(dir, part.path)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			a.Missing = append(a.Missing, part.path)
+			continue
+		}
+		began(part.kind)
+		from := time.Now()
+		if err := part.run(ctx, path, configs); err != nil {
+			return nil, err
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("interrupted while predicting %s: %w", part.kind, err)
+		}
+		a.Seconds[part.kind] = time.Since(from).Seconds()
+	}
+	if len(a.Seconds) == 0 {
+		return nil, fmt.Errorf("%s: none of %s: give a folder with at least one of them", dir, strings.Join(a.Missing, ", "))
+	}
+	a.Targets = targets(a)
+	return a, nil
+}
+
+func (a *Accuracy) operators(_ context.Context, path, _ string) (err error) {
+	a.Operators, err = Operators(path, nil)
+	return err
+}
+
+func (a *Accuracy) serving(_ context.Context, path, configs string) error {
+	f, err := input.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	runs, bad, err := ReadServing(f, path)
+	if err == nil {
+		a.Serving = Serving(runs, bad, &ServingPredictor{Configs: configs})
+	}
+	return err
+}
+
+func (a *Accuracy) training(ctx context.Context, path, configs string) error {
+	f, err := input.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	runs, bad, err := ReadRuns(f, path)
+	if err == nil {
+		a.Training = Training(ctx, runs, bad, &Predictor{Configs: configs})
+	}
+	return err
+}
+
+func (a *Accuracy) requests(ctx context.Context, path, configs string) error {
+	files, err := filepath.Glob(filepath.Join(path, "*.jsonl"))
+	if err != nil {
+		return err
+	}
+	slices.Sort(files)
+	for _, f := range files {
+		d, err := RequestsFile(ctx, f, &ServingPredictor{Configs: configs})
+		if err != nil {
+			return err
+		}
+		a.Requests = append(a.Requests, RequestsOutcome{strings.TrimSuffix(filepath.Base(f), ".jsonl"), d})
+	}
+	return nil
+}
+
+// Summary is the outcome without single predictions.
+func (a *Accuracy) Summary() *Accuracy {
+	s := *a
+	short := func(d *Document) *Document {
+		if d == nil {
+			return nil
+		}
+		x := *d
+		x.Predictions = []Scored{}
+		return &x
+	}
+	s.Operators, s.Serving, s.Training = short(a.Operators), short(a.Serving), short(a.Training)
+	s.Requests = nil
+	for _, r := range a.Requests {
+		s.Requests = append(s.Requests, RequestsOutcome{r.Run, short(r.Document)})
+	}
+	return &s
+}
