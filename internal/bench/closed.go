@@ -95,7 +95,7 @@ func (r *run) bounded(ctx context.Context, src *source) (context.Context, contex
 func (s *source) left() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.measured == 0 {
+	if !s.began {
 		return s.duration
 	}
 	return s.measured + s.duration - s.now()

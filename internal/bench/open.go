@@ -19,7 +19,7 @@ func (r *run) open(ctx context.Context, stage int, l Level, k *keeper) (unsent i
 	warmup, _, duration := r.c.bounds(l)
 	begin := r.now()
 	src := &source{draw: r.c.draws(r.c.seedOf(stage)), warmup: warmup, duration: duration, now: func() time.Duration { return r.now() - begin },
-		measured: max(r.c.WarmupTime, 1)}
+		began: true, measured: r.c.WarmupTime}
 	ctx, stop := r.bounded(ctx, src)
 	defer stop()
 	r.live.total(len(times))

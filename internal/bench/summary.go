@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"slices"
 	"time"
 )
 
@@ -143,6 +144,11 @@ func gaps(good []*Record) (icl Dist, itl *Dist) {
 func (m *Summary) goodput(counted []*Record, basis Basis, slo *SLO, seconds float64) {
 	if slo == nil || len(slo.objectives()) == 0 {
 		return
+	}
+	for _, o := range slo.objectives() {
+		if m.Requests.OK > 0 && !slices.ContainsFunc(counted, func(r *Record) bool { _, ok := o.of(r, basis); return r.Outcome == OK && ok }) {
+			return // nothing says whether it was kept
+		}
 	}
 	met, all := 0, 0
 	for _, r := range counted {

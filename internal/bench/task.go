@@ -37,7 +37,8 @@ type source struct {
 	duration time.Duration // of the measured part, 0 = no bound
 	warmTime time.Duration
 	now      func() time.Duration // since the stage's start
-	measured time.Duration        // when the first measured request was handed out, 0 = not yet
+	began    bool                 // a measured request was handed out
+	measured time.Duration        // when the first one was
 }
 
 // next is the next task; ok is false when the stage is over.
@@ -48,7 +49,7 @@ func (s *source) next() (t task, ok bool) {
 	switch {
 	case s.most > 0 && left <= 0, s.last > 0 && s.sessions >= s.last:
 		return t, false
-	case s.duration > 0 && s.measured > 0 && s.now() >= s.measured+s.duration:
+	case s.duration > 0 && s.began && s.now() >= s.measured+s.duration:
 		return t, false
 	}
 	turns := s.draw(s.sessions)
@@ -58,8 +59,8 @@ func (s *source) next() (t task, ok bool) {
 	t = task{number: s.requests, turns: turns}
 	s.sessions++
 	s.requests += len(turns)
-	if s.measured == 0 && s.requests > s.warmup && s.now() >= s.warmTime {
-		s.measured = max(s.now(), 1)
+	if !s.began && s.requests > s.warmup && s.now() >= s.warmTime {
+		s.began, s.measured = true, s.now()
 	}
 	return t, true
 }

@@ -26,6 +26,7 @@ type exchange struct {
 	sent    time.Duration
 	headers time.Duration
 	conn    Connection
+	noTLS   bool // the handshake failed
 	steps   map[string]time.Duration
 
 	done            bool // [DONE] came
@@ -47,6 +48,7 @@ func (c *Client) Do(ctx context.Context, r *Request) *Answer {
 	if a.Headers = x.headers; a.Status == 0 {
 		a.Headers = 0
 	}
+	noTLS := x.noTLS && x.sent == 0
 	x.mu.Unlock()
 	a.Text, a.Reasoning = x.text.String(), x.reasoning.String()
 	if a.End == 0 {
@@ -54,7 +56,9 @@ func (c *Client) Do(ctx context.Context, r *Request) *Answer {
 	}
 	x.countChunks()
 	if err != nil {
-		a.Class, a.Reason = c.classify(ctx, err, a)
+		if a.Class, a.Reason = c.classify(ctx, err, a); noTLS && a.Class != Interrupted {
+			a.Class = TLS
+		}
 	}
 	return a
 }

@@ -9,6 +9,7 @@ type thought struct {
 	inside   bool
 	begun    bool   // past the first text that is not blank
 	tail     string // end of the text so far, as long as a tag may begin in it
+	fresh    bool   // nothing but blanks since the thought's end
 	restarts bool   // an end without a beginning: what came before was reasoning
 }
 
@@ -26,14 +27,16 @@ func (t *thought) answers(piece string) bool {
 	if i := strings.LastIndex(text, thinkClose); i >= 0 {
 		t.restarts = !t.inside
 		t.inside, t.begun, t.tail = false, true, ""
-		return strings.TrimSpace(text[i+len(thinkClose):]) != ""
+		t.fresh = strings.TrimSpace(text[i+len(thinkClose):]) == ""
+		return !t.fresh
 	}
 	t.tail = text[max(0, len(text)-len(thinkClose)+1):]
 	switch trimmed := strings.TrimSpace(text); {
 	case t.inside:
 		return false
 	case t.begun:
-		return true
+		t.fresh = t.fresh && strings.TrimSpace(piece) == ""
+		return !t.fresh
 	case trimmed == "":
 		return false
 	case strings.HasPrefix(trimmed, thinkOpen):

@@ -30,7 +30,12 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 		ConnectStart:      func(_, _ string) { step("connect") },
 		ConnectDone:       func(_, _ string, _ error) { took("connect", &x.conn.Connect) },
 		TLSHandshakeStart: func() { step("tls") },
-		TLSHandshakeDone:  func(tls.ConnectionState, error) { took("tls", &x.conn.TLS) },
+		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
+			took("tls", &x.conn.TLS)
+			x.mu.Lock()
+			x.noTLS = err != nil
+			x.mu.Unlock()
+		},
 		GotConn: func(i httptrace.GotConnInfo) {
 			x.mu.Lock()
 			if x.conn.Reused = i.Reused; i.Reused {
