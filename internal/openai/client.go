@@ -3,13 +3,14 @@ package openai
 import (
 	"context"
 	"crypto/tls"
-	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
 	"net/url"
 	"strings"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
 // Endpoint is which of the protocol's questions is asked.
@@ -141,13 +142,12 @@ func (c *Client) now() time.Duration { return time.Since(c.start) }
 const maxReason = 200
 
 // message is the complaint within an error object, or the object, without the key.
-func (c *Client) message(said []byte) string {
-	var o struct {
-		Message string `json:"message"`
-	}
-	text := strings.Trim(string(said), `"`)
-	if json.Unmarshal(said, &o) == nil && o.Message != "" {
-		text = o.Message
+func (c *Client) message(said string) string {
+	text := said
+	if v := gjson.Parse(said); v.Type == gjson.String {
+		text = v.Str
+	} else if m := v.Get("message"); m.Str != "" {
+		text = m.Str
 	}
 	return c.clean(text)
 }

@@ -1,89 +1,149 @@
 package openai
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
 	"time"
+
+	"github.com/tidwall/gjson"
 )
 
-// event is what is read of a chunk of a stream, or of a whole answer.
+// event is what is read of a chunk of a stream, or of a whole answer. Raw texts
+// are JSON, "" where the key is missing.
 type event struct {
-	Error   json.RawMessage `json:"error"`
-	Object  string          `json:"object"`
-	Message json.RawMessage `json:"message"` // of a bare error object
-	Choices []choice        `json:"choices"`
-	Usage   *usage          `json:"usage"`
+	failure string // raw: of an error object
+	message string // raw: of a bare error object
+	object  string
+	some    bool // there is a choice
+	choice  choice
+	usage   *Usage
 }
 
+// choice is the first one: more are never asked for.
 type choice struct {
-	Text    text    `json:"text"` // completions
-	Delta   message `json:"delta"`
-	Message message `json:"message"` // of an answer that is not streamed
-	Finish  *string `json:"finish_reason"`
-	IDs     []int   `json:"token_ids"` // vLLM's, where asked for
+	answer    string // content, or the text of completions
+	reasoning string
+	others    bool // a refusal, a tool call
+	finish    string
+	ids       int // tokens that vLLM lists, where asked for
 }
 
-// message is the channels on which tokens come.
-type message struct {
-	Content          text              `json:"content"`
-	ReasoningContent text              `json:"reasoning_content"`
-	Reasoning        text              `json:"reasoning"`
-	Refusal          text              `json:"refusal"`
-	ToolCalls        []json.RawMessage `json:"tool_calls"`
-	FunctionCall     json.RawMessage   `json:"function_call"`
-}
-
-// text is a string, or null, or a list of parts as some services write content.
-type text string
-
-func (t *text) UnmarshalJSON(b []byte) error {
-	switch {
-	case len(b) == 0 || b[0] == 'n':
-		return nil
-	case b[0] == '"':
-		var s string
-		err := json.Unmarshal(b, &s)
-		*t = text(s)
-		return err
-	case b[0] == '[':
-		var parts []struct {
-			Text     text `json:"text"`
-			Thinking text `json:"thinking"`
-		}
-		if err := json.Unmarshal(b, &parts); err != nil {
-			return err
-		}
-		for _, p := range parts {
-			*t += p.Text + p.Thinking
-		}
-		return nil
+// parse reads one JSON text in a single pass; ok is false where it is none, or
+// where it is no object.
+func parse(data []byte) (e event, ok bool) {
+	if !gjson.ValidBytes(data) {
+		return e, false
 	}
-	return errors.New("content is neither text nor parts")
+	root := gjson.ParseBytes(data)
+	if !root.IsObject() {
+		return e, false
+	}
+	root.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "error":
+			if v.Type != gjson.Null {
+				e.failure = v.Raw
+			}
+		case "message":
+			e.message = v.Raw
+		case "object":
+			e.object = v.Str
+		case "choices":
+			v.ForEach(func(_, c gjson.Result) bool {
+				e.some = true
+				e.choice.read(c)
+				return false
+			})
+		case "usage":
+			if v.IsObject() {
+				e.usage = readUsage(v)
+			}
+		}
+		return true
+	})
+	return e, true
 }
 
-type usage struct {
-	Prompt     int `json:"prompt_tokens"`
-	Completion int `json:"completion_tokens"`
-	Details    *struct {
-		Reasoning int `json:"reasoning_tokens"`
-	} `json:"completion_tokens_details"`
-	PromptDetails *struct {
-		Cached int `json:"cached_tokens"`
-	} `json:"prompt_tokens_details"`
-	Reasoning int `json:"reasoning_tokens"` // SGLang's place
+func (c *choice) read(v gjson.Result) {
+	v.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "text":
+			c.answer += v.String()
+		case "delta", "message":
+			c.readMessage(v)
+		case "finish_reason":
+			c.finish = v.Str
+		case "token_ids":
+			c.ids = len(v.Array())
+		}
+		return true
+	})
 }
 
-func (u *usage) counted() Usage {
-	c := Usage{Known: true, Prompt: u.Prompt, Completion: u.Completion, Reasoning: u.Reasoning}
-	if u.Details != nil {
-		c.Reasoning = u.Details.Reasoning
+// readMessage reads the channels on which tokens come.
+func (c *choice) readMessage(v gjson.Result) {
+	v.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "content":
+			c.answer += content(v)
+		case "reasoning_content", "reasoning":
+			if text := content(v); text != c.reasoning { // aliases of one text on some services
+				c.reasoning += text
+			}
+		case "refusal":
+			c.others = c.others || v.Str != ""
+		case "tool_calls":
+			c.others = c.others || v.IsArray() && v.Raw != "[]" && len(v.Array()) > 0
+		case "function_call":
+			c.others = c.others || v.IsObject()
+		}
+		return true
+	})
+}
+
+// content is a string, or a list of parts as some services write it.
+func content(v gjson.Result) (text string) {
+	if !v.IsArray() {
+		return v.Str
 	}
-	if u.PromptDetails != nil {
-		c.Cached = u.PromptDetails.Cached
+	v.ForEach(func(_, part gjson.Result) bool {
+		text += part.Get("text").Str
+		if t := part.Get("thinking"); t.Exists() {
+			text += content(t)
+		}
+		return true
+	})
+	return text
+}
+
+func readUsage(v gjson.Result) *Usage {
+	u := &Usage{Known: true}
+	v.ForEach(func(key, v gjson.Result) bool {
+		switch key.Str {
+		case "prompt_tokens":
+			u.Prompt = count(v)
+		case "completion_tokens":
+			u.Completion = count(v)
+		case "reasoning_tokens": // SGLang's place
+			u.Reasoning = count(v)
+		case "completion_tokens_details":
+			if r := v.Get("reasoning_tokens"); r.Exists() {
+				u.Reasoning = count(r)
+			}
+		case "prompt_tokens_details":
+			u.Cached = count(v.Get("cached_tokens"))
+		}
+		return true
+	})
+	return u
+}
+
+// count refuses what is no count of tokens.
+func count(v gjson.Result) int {
+	const most = 1 << 30
+	if n := v.Num; n >= 0 && n <= most {
+		return int(n)
 	}
-	return c
+	return 0
 }
 
 // outcome is why an exchange is over before its end.
@@ -93,8 +153,6 @@ type outcome struct {
 }
 
 func (o *outcome) Error() string { return o.reason }
-
-var null = []byte("null")
 
 // take reads one event that came at the time.
 func (x *exchange) take(at time.Duration, kind, data []byte) error {
@@ -106,49 +164,39 @@ func (x *exchange) take(at time.Duration, kind, data []byte) error {
 		x.done = true
 		return nil
 	}
-	var e event
-	if err := json.Unmarshal(data, &e); err != nil {
-		if string(kind) == "error" {
-			return &outcome{ErrorObject, "the stream says error"}
-		}
+	e, ok := parse(data)
+	failed := string(kind) == "error"
+	switch {
+	case !ok && failed:
+		return &outcome{ErrorObject, "the stream says error"}
+	case !ok:
 		return &outcome{Garbage, fmt.Sprintf("an event of %d bytes is no JSON of the protocol", len(data))}
-	}
-	if err := x.client.failure(&e, kind); err != nil {
-		return err
+	case e.failure != "":
+		return &outcome{ErrorObject, x.client.message(e.failure)}
+	case e.object == "error" || failed:
+		return &outcome{ErrorObject, x.client.message(e.message)}
 	}
 	x.use(&e, at)
 	return nil
-}
-
-// failure finds an error object.
-func (c *Client) failure(e *event, kind []byte) error {
-	said := e.Error
-	if len(said) == 0 || bytes.Equal(said, null) {
-		if e.Object != "error" && string(kind) != "error" {
-			return nil
-		}
-		said = e.Message
-	}
-	return &outcome{ErrorObject, c.message(said)}
 }
 
 // use keeps what an event brought.
 func (x *exchange) use(e *event, at time.Duration) {
 	a := x.answer
 	tokens := 0
-	if u := e.Usage; u != nil && (u.Completion > 0 || u.Prompt > 0) {
+	if u := e.usage; u != nil && (u.Completion > 0 || u.Prompt > 0) {
 		tokens = u.Completion - a.Usage.Completion
-		a.Usage = u.counted()
+		a.Usage = *u
 	}
-	if len(e.Choices) == 0 {
+	if !e.some {
 		return
 	}
-	c := &e.Choices[0]
-	if c.Finish != nil && *c.Finish != "" {
-		a.Finish = *c.Finish
+	c := &e.choice
+	if c.finish != "" {
+		a.Finish = c.finish
 	}
-	if len(c.IDs) > 0 {
-		tokens = len(c.IDs)
+	if c.ids > 0 {
+		tokens = c.ids
 	}
 	x.tokens(c, at, max(tokens, 0))
 }
@@ -157,22 +205,11 @@ func (x *exchange) use(e *event, at time.Duration) {
 // empty texts, are no token.
 func (x *exchange) tokens(c *choice, at time.Duration, n int) {
 	a := x.answer
-	answer, reasoning := "", ""
-	others := false
-	for _, m := range []*message{&c.Delta, &c.Message} {
-		answer += string(m.Content)
-		reasoning += string(m.ReasoningContent)
-		if m.Reasoning != m.ReasoningContent { // aliases of one text on some services
-			reasoning += string(m.Reasoning)
-		}
-		others = others || m.Refusal != "" || len(m.ToolCalls) > 0 || len(m.FunctionCall) > 0 && !bytes.Equal(m.FunctionCall, null)
-	}
-	answer += string(c.Text)
-	if answer == "" && reasoning == "" && !others {
+	if c.answer == "" && c.reasoning == "" && !c.others {
 		return
 	}
 	a.Chunks = append(a.Chunks, Chunk{At: at, Tokens: n})
-	if x.thought.answers(answer) || others {
+	if x.thought.answers(c.answer) || c.others {
 		if a.Answer < 0 {
 			a.Answer = len(a.Chunks) - 1
 		}
@@ -181,7 +218,7 @@ func (x *exchange) tokens(c *choice, at time.Duration, n int) {
 	}
 	x.thought.restarts = false
 	if x.request.Keep {
-		x.text.WriteString(answer)
-		x.reasoning.WriteString(reasoning)
+		x.text.WriteString(c.answer)
+		x.reasoning.WriteString(c.reasoning)
 	}
 }

@@ -3,7 +3,6 @@ package openai
 import (
 	"bytes"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -131,12 +130,10 @@ func (x *exchange) refused(p *http.Response) error {
 	const most = 64 << 10
 	x.answer.RetryAfter = retryAfter(p.Header.Get("Retry-After"))
 	said, _ := io.ReadAll(io.LimitReader(p.Body, most)) // half a complaint is a complaint
-	var e event
 	text := ""
-	if json.Unmarshal(said, &e) == nil {
-		text = x.client.message(e.Error)
-		if text == "" || text == "null" {
-			text = x.client.message(e.Message)
+	if e, ok := parse(said); ok {
+		if text = x.client.message(e.failure); text == "" {
+			text = x.client.message(e.message)
 		}
 	}
 	class := HTTPStatus

@@ -8,6 +8,9 @@ import (
 // errEventTooLong is an event over the limit.
 var errEventTooLong = errors.New("one event is longer than the limit")
 
+// mark is the byte order mark that may begin a stream.
+const mark = "\xef\xbb\xbf"
+
 // events cuts a stream of server-sent events (WHATWG HTML, section 9.2) into
 // their data, wherever reads split it: lines end in LF, CR LF or CR, a field ends
 // at its first colon, one space after that is no part of the value, lines that
@@ -28,8 +31,11 @@ type events struct {
 // first error.
 func (e *events) feed(b []byte, each func(kind, data []byte) error) error {
 	e.buf = append(e.buf, b...)
-	if !e.begun && len(e.buf) >= 3 {
-		e.buf, e.begun = bytes.TrimPrefix(e.buf, []byte("\xef\xbb\xbf")), true
+	if !e.begun {
+		if len(e.buf) < len(mark) && bytes.HasPrefix([]byte(mark), e.buf) {
+			return nil // perhaps half of the mark
+		}
+		e.buf, e.begun = bytes.TrimPrefix(e.buf, []byte(mark)), true
 	}
 	rest := e.buf
 	for {
