@@ -171,6 +171,9 @@ func (r *run) stage(ctx context.Context, i, of int, l Level) *Stage {
 	}
 	s.Warnings = append(s.Warnings, warnings(r.c, &s, k.records)...)
 	r.report.Stages = append(r.report.Stages, s)
+	if l.NetDelay != "" {
+		r.report.NetDelay = append(r.report.NetDelay, l.NetDelay)
+	}
 	r.live.finished(&s)
 	return &r.report.Stages[len(r.report.Stages)-1]
 }

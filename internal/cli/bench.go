@@ -25,6 +25,7 @@ type benchFlags struct {
 	records            string
 	outputs            benchOutputs
 	failAbove          float64
+	delays             []unit.Seconds
 }
 
 // benchOutputs are files that hold the report in other forms.
@@ -68,6 +69,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.dataset, "dataset", "", "ask the dialogues in `FILE`, in the ShareGPT format, in place of random prompts")
 	fs.StringVar(&f.records, "records", "", "write every request to `FILE` as it ends, one JSON object per line")
 	f.outputs.register(cmd)
+	fs.Var(ask.Quantity(&f.delays, ask.List(unit.ParseSeconds), "LIST", ""), "net-delay", "repeat the stages with each of these one-way delays put between: 0,0.5ms,1ms,2ms")
 	fs.Var(ask.Quantity(&f.failAbove, unit.ParseFraction, "SHARE", ""), "fail-above", "exit 4 where more than this share of a stage's requests failed or was truncated: 1%")
 	completions(cmd, map[string]cobra.CompletionFunc{"endpoint": completeWords(ask.Endpoints), "prompts": completeWords(ask.PromptKind),
 		"preset": completeWords(ask.BenchPresets()), "slo-at": completeWords(bench.Statistics), "arrival": completeWords([]string{"poisson", "constant", "gamma:2"})})
@@ -144,6 +146,11 @@ func (f *benchFlags) key(cmd *cobra.Command) (string, error) {
 
 func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 	c, err := f.config(cmd)
+	if err != nil {
+		return err
+	}
+	stop, err := delayed(c, f.delays)
+	defer stop()
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,8 @@
 package report
 
 import (
+	"time"
+
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
 
@@ -70,7 +72,35 @@ func benchLoadCharts(d *bench.Report) []Chart {
 		charts[0].Series, charts[3].Series = append(charts[0].Series, output), append(charts[3].Series, users)
 		charts[1].Series, charts[2].Series = append(charts[1].Series, times[0][:]...), append(charts[2].Series, times[1][:]...)
 	}
+	if c, ok := delayChart(d); ok {
+		charts = append(charts, c)
+	}
 	return charts
+}
+
+// delayChart is throughput against the delay of the network, a series per load, of
+// runs that tried several delays.
+func delayChart(d *bench.Report) (c Chart, ok bool) {
+	if len(delays(d)) < 2 {
+		return c, false
+	}
+	c = Chart{Title: "Output over a slower network", X: Axis{Label: "one-way delay, ms"}, Y: Axis{Label: "output tokens/s"}}
+	at := map[float64]int{}
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		t, err := time.ParseDuration(s.NetDelay)
+		if err != nil {
+			continue // of another tool's report, in its own words
+		}
+		x := stageX(s)
+		if _, ok := at[x]; !ok {
+			at[x] = len(c.Series)
+			c.Series = append(c.Series, Series{Name: benchLoad(&bench.Stage{Mode: s.Mode, Concurrency: s.Concurrency, Rate: s.Rate})})
+		}
+		k := &c.Series[at[x]]
+		k.Points = append(k.Points, XY{t.Seconds() * 1e3, s.OutputRate})
+	}
+	return c, true
 }
 
 // delays are those of the stages, in the order they ran.
