@@ -21,10 +21,13 @@ type launchFlags struct {
 	name, image, namespace, volume, rdma, kv, quantization, spec string
 	cache, precision, script, data, concurrency                  string
 	nodeGPUs, port, context, requests, batchTokens, stream       int64
-	isl, osl, batch, seq, mtp, tokens, workers                   int64
-	loadImage                                                    string
+	isl, osl, batch, seq, mtp, tokens, workers, probes           int64
+	toolImage, results                                           string
 	overlap, nearest                                             bool
 }
+
+// maxTools bounds the tasks of a job: Slurm's default MaxArraySize is 1001.
+const maxTools = 1000
 
 // defaultNodeGPUs is the node of the default machines.
 const defaultNodeGPUs = 8
@@ -46,6 +49,9 @@ func (f *launchFlags) register(cmd *cobra.Command) {
 	text(&f.namespace, "namespace", "Kubernetes `NAMESPACE`")
 	text(&f.volume, "model-volume", "PersistentVolumeClaim, or folder for compose, mounted at /models: `NAME`")
 	text(&f.rdma, "rdma", "`RESOURCE` of an RDMA device per GPU, such as rdma/ib")
+	countFlag(cmd, &f.probes, "probe-nodes", "add a job that measures N nodes and the ways between them (default 0)")
+	text(&f.toolImage, "tool-image", "container `IMAGE` of load workers and probes, one that holds ridgeline")
+	text(&f.results, "results-volume", "PersistentVolumeClaim that takes their records: `NAME`")
 	fs.BoolVar(&f.nearest, "nearest", false, "write the nearest thing where the engine lacks what the plan asks")
 	f.registerServing(cmd)
 	f.registerTraining(cmd)
@@ -74,7 +80,6 @@ func (f *launchFlags) registerServing(cmd *cobra.Command) {
 	countFlag(cmd, &f.osl, "osl", "output tokens per request of the evaluation")
 	text(&f.concurrency, "concurrency", "`LIST` of the evaluation, such as 1,8,64 or 1..128")
 	countFlag(cmd, &f.workers, "load-workers", "run the evaluation from N workers on the cluster (default 0)")
-	text(&f.loadImage, "load-image", "container `IMAGE` of the load workers, one that holds ridgeline")
 }
 
 func (f *launchFlags) registerTraining(cmd *cobra.Command) {
@@ -101,6 +106,12 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 	}
 	r := &api.LaunchRequest{Request: launch.Request{Engine: f.engine, Version: f.version, Target: launch.Target(f.target), ModelPath: f.path,
 		Name: f.name, Image: f.image, Namespace: f.namespace, ModelVolume: f.volume, RDMA: f.rdma, Nearest: f.nearest, NodeGPUs: int(f.nodeGPUs)}}
+	for name, n := range map[string]int64{"load-workers": f.workers, "probe-nodes": f.probes} {
+		if n > maxTools {
+			return nil, usagef("--%s %d: give at most %d", name, n, maxTools)
+		}
+	}
+	r.Tools = launch.Tools{Workers: int(f.workers), Probes: int(f.probes), Image: f.toolImage, Results: f.results}
 	var err error
 	if r.Model, err = findModel(f.model, f.configs); err != nil {
 		return nil, err
@@ -149,10 +160,7 @@ func (f *launchFlags) serving(r *api.LaunchRequest) error {
 			return usagef("--concurrency: %w", err)
 		}
 	}
-	if f.workers > 1<<12 {
-		return usagef("--load-workers %d: give at most %d", f.workers, 1<<12)
-	}
-	r.Load = launch.Load{Workers: int(f.workers), Image: f.loadImage, Levels: r.Concurrency}
+	r.Tools.Levels = r.Concurrency
 	switch f.cache {
 	case "":
 	case "on", "off":

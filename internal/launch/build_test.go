@@ -230,10 +230,11 @@ func TestBuildRefuses(t *testing.T) {
 		{"a name that Kubernetes refuses", argv.VLLM, Kube, "tp=8", "such as a-b-c", func(r *Request) { r.Name = "A_b C" }},
 		{"a name that is too long", argv.VLLM, Kube, "tp=8", "DNS label", func(r *Request) { r.Name = strings.Repeat("a", 64) }},
 		{"load workers that cannot share a level", argv.VLLM, Slurm, "tp=8", "use multiples of 4", func(r *Request) {
-			r.Serve.ISL, r.Serve.OSL, r.Load = 8, 8, Load{Workers: 4, Levels: []int{4, 6}}
+			r.Serve.ISL, r.Serve.OSL, r.Tools = 8, 8, Tools{Workers: 4, Levels: []int{4, 6}}
 		}},
-		{"load workers without a scheduler", argv.VLLM, Shell, "tp=8", "use --target k8s or slurm", func(r *Request) { r.Load.Workers = 4 }},
-		{"load workers without their image", argv.VLLM, Kube, "tp=8", "give --load-image", func(r *Request) { r.Load.Workers = 4 }},
+		{"load workers without a scheduler", argv.VLLM, Shell, "tp=8", "use --target k8s or slurm", func(r *Request) { r.Tools.Workers = 4 }},
+		{"probes without a volume", argv.VLLM, Kube, "tp=8", "give --results-volume", func(r *Request) { r.Tools = Tools{Probes: 2, Image: "i"} }},
+		{"load workers without their image", argv.VLLM, Kube, "tp=8", "give --tool-image", func(r *Request) { r.Tools.Workers = 4 }},
 		{"an image with a blank", argv.VLLM, Kube, "tp=8", "write REPOSITORY:TAG", func(r *Request) { r.Image = "a b" }},
 		{"a resource that is none", argv.VLLM, Kube, "tp=8", "such as rdma/ib", func(r *Request) { r.RDMA = "ib" }},
 		{"a model path that reads as a flag", argv.VLLM, Shell, "tp=8", "./--headless", func(r *Request) { r.ModelPath = "--headless" }},

@@ -133,7 +133,7 @@ func Build(r *Request) (*Bundle, error) {
 	if err := b.checkFlags(); err != nil {
 		return nil, err
 	}
-	if err := b.checkLoad(); err != nil {
+	if err := b.checkTools(); err != nil {
 		return nil, err
 	}
 	files, err := b.render()

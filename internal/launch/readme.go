@@ -50,11 +50,10 @@ func (b *builder) readme() File {
 		line("")
 		line("```sh\n%s\n```", b.bench())
 		line("")
-		if n := b.Load.Workers; n > 0 {
-			line("Or from %d workers at once (%s-load), each with its share of every level; `ridgeline bench merge` joins what they recorded.", n, b.Name)
+		if n := b.Tools.Workers; n > 0 {
+			line("Or from %d workers at once (%s-load), each with its share of every level; `ridgeline bench merge %s-load-*.jsonl` joins what they recorded.", n, b.Name, b.Name)
 			line("")
 		}
-		line("`bench` comes with a later version of ridgeline: until then any load generator of this protocol serves.")
 		line("Closed loop, %d x concurrency requests to warm up and %d x measured, random prompts.", warmupPerUser, measuredPerUser)
 		switch cache := b.Serve.PrefixCache; {
 		case cache == nil:
@@ -69,6 +68,12 @@ func (b *builder) readme() File {
 		} else {
 			line("The engine streams every token unless its default says otherwise: the record keeps the interval.")
 		}
+	}
+	if n := b.Tools.Probes; n > 0 {
+		line("")
+		line("## Probe")
+		line("")
+		line("%s-probe measures %d node(s) and the ways between them; `ridgeline calibrate %s-probe-*.json` makes a machine file of the records.", b.Name, n, b.Name)
 	}
 	if len(b.Predicted) > 0 {
 		line("")

@@ -41,7 +41,7 @@ type Request struct {
 	Training        *plan.Plan
 	Serve           ServeOptions
 	Train           TrainOptions
-	Load            Load
+	Tools           Tools
 	NodeGPUs        int      // GPUs of a node
 	Name            string   // of the service or run: a DNS label
 	Image           string   // container image, for k8s and compose

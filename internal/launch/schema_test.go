@@ -29,7 +29,7 @@ func manifests(t *testing.T) (docs []string) {
 	}
 	for i, r := range requests {
 		if r.Target == Kube && r.Training == nil {
-			r.Serve.ISL, r.Serve.OSL, r.Load = 1024, 128, Load{Workers: 4, Image: "i", Levels: []int{4, 64}}
+			r.Serve.ISL, r.Serve.OSL, r.Tools = 1024, 128, Tools{Workers: 4, Probes: 2, Image: "i", Results: "results", Levels: []int{4, 64}}
 		}
 		r.Namespace, r.ModelVolume, r.RDMA = "serving", "models", "rdma/ib"
 		b, err := Build(r)

@@ -40,8 +40,11 @@ func (b *builder) kubeFiles() ([]File, error) {
 			objects = append(objects, b.service(g, b.labels(g)), b.deployment(g))
 		}
 	}
-	if b.Load.Workers > 0 {
+	if b.Tools.Workers > 0 {
 		objects = append(objects, b.loadJob())
+	}
+	if b.Tools.Probes > 0 {
+		objects = append(objects, b.probeJob()...)
 	}
 	text, err := b.manifests(objects)
 	return []File{{Name: b.Name + ".yaml", Content: text}}, err

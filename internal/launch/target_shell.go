@@ -145,8 +145,11 @@ func (b *builder) slurmFiles() (files []File, err error) {
 		s.line("srun %s--nodes=%d --ntasks-per-node=%d --kill-on-bad-exit=1 bash -c \"$COMMAND\"", mpi, g.nodes, tasks)
 		files = append(files, File{Name: g.name + ".sbatch", Content: s.text(), Run: true})
 	}
-	if b.Load.Workers > 0 {
+	if b.Tools.Workers > 0 {
 		files = append(files, b.loadArray())
+	}
+	if b.Tools.Probes > 0 {
+		files = append(files, b.probeArray())
 	}
 	return append(files, b.configFiles()...), nil
 }
