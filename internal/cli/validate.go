@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"io"
 	"strconv"
 	"strings"
 
@@ -58,7 +59,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from the CSV `FILE`")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
-	asJSON := jsonFlag(cmd)
+	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
@@ -71,11 +72,13 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 		if err != nil {
 			return err
 		}
-		err = env.validation(d, *asJSON, thresholds, report.Validation)
+		if err := show(cmd, d, report.Validation); err != nil {
+			return err
+		}
 		if done := d.Scored + len(d.Skipped); done < d.Rows {
 			return fmt.Errorf("interrupted: %d of %d rows were predicted", done, d.Rows)
 		}
-		return err
+		return judge(d, thresholds)
 	}
 	return cmd
 }
@@ -130,13 +133,31 @@ func missed(d *validate.Document, list []threshold) error {
 	return nil
 }
 
+// validationShow adds --json and --html to a kind of validation and gives what shows
+// its document.
+func (env *Env) validationShow(cmd *cobra.Command) func(*cobra.Command, *validate.Document, func(*report.Page, *validate.Document)) error {
+	asJSON := jsonFlag(cmd)
+	html := cmd.Flags().String("html", "", "write a page with plots of predicted against measured to `FILE`")
+	return func(cmd *cobra.Command, d *validate.Document, text func(*report.Page, *validate.Document)) error {
+		if cmd.Flags().Changed("html") && d.Scored > 0 {
+			if err := writeFile(*html, func(w io.Writer) error { return report.ValidationHTML(w, commandLine(cmd), d, text) }); err != nil {
+				return err
+			}
+		}
+		if *asJSON {
+			return report.JSON(env.Stdout, d)
+		}
+		return env.print(func(p *report.Page) { text(p, d) })
+	}
+}
+
 // checkRuns refuses a validation without runs or with a folder of configurations that
 // cannot be read.
 func checkRuns(cmd *cobra.Command, configs string) error {
 	if err := required(cmd, "runs"); err != nil {
 		return err
 	}
-	if err := notEmpty(cmd, "runs", "configs"); err != nil {
+	if err := notEmpty(cmd, "runs", "configs", "html"); err != nil {
 		return err
 	}
 	return checkConfigs(configs)

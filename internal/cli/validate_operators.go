@@ -32,7 +32,7 @@ engine is the part of the file's name before its version.
 	cmd.Flags().StringVar(&predictions, "predictions", "", "write every prediction to `FILE`, one JSON object a line")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &configs) // every kind takes it; kernels name no model
-	asJSON := jsonFlag(cmd)
+	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := required(cmd, "runs"); err != nil {
 			return err
@@ -45,7 +45,10 @@ engine is the part of the file's name before its version.
 		if err != nil {
 			return err
 		}
-		return env.validation(d, *asJSON, thresholds, report.Operators)
+		if err := show(cmd, d, report.Operators); err != nil {
+			return err
+		}
+		return judge(d, thresholds)
 	}
 	return cmd
 }

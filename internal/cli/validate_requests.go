@@ -27,7 +27,7 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 	cmd.Flags().StringVar(&runs, "runs", "", "read the requests from the JSONL `FILE`")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the error of the mean of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
-	asJSON := jsonFlag(cmd)
+	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
@@ -40,7 +40,10 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 		if err != nil {
 			return usagef("--runs: %w", err)
 		}
-		return env.validation(d, *asJSON, thresholds, report.Requests)
+		if err := show(cmd, d, report.Requests); err != nil {
+			return err
+		}
+		return judge(d, thresholds)
 	}
 	return cmd
 }

@@ -34,7 +34,7 @@ names an unknown GPU or model the others are scored all the same and the exit co
 	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from the CSV `FILE`")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
-	asJSON := jsonFlag(cmd)
+	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
@@ -47,7 +47,10 @@ names an unknown GPU or model the others are scored all the same and the exit co
 		if err != nil {
 			return err
 		}
-		return env.validation(d, *asJSON, thresholds, report.Serving)
+		if err := show(cmd, d, report.Serving); err != nil {
+			return err
+		}
+		return judge(d, thresholds)
 	}
 	return cmd
 }
@@ -65,18 +68,9 @@ func validateServing(path string, p *validate.ServingPredictor) (*validate.Docum
 	return validate.Serving(runs, bad, p), nil
 }
 
-// validation prints the document and decides the exit code: rows that are bad input
-// before a missed threshold.
-func (env *Env) validation(d *validate.Document, asJSON bool, limits []threshold, text func(*report.Page, *validate.Document)) error {
-	var err error
-	if asJSON {
-		err = report.JSON(env.Stdout, d)
-	} else {
-		err = env.print(func(p *report.Page) { text(p, d) })
-	}
-	if err != nil {
-		return err
-	}
+// judge decides the exit code of a document: rows that are bad input before a missed
+// threshold.
+func judge(d *validate.Document, limits []threshold) error {
 	if d.Malformed > 0 {
 		s := d.Skipped[0]
 		return usagef("--runs: bad input left out: %s, the first %s: %s", plural(d.Malformed), s.ID, s.Reason)

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/csv"
 	"fmt"
-	"html/template"
 	"io"
 	"strconv"
 
@@ -154,10 +153,5 @@ func BenchHTML(w io.Writer, d *bench.Report) error {
 	if err := p.Flush(); err != nil {
 		return err
 	}
-	_, svg, _ := bytes.Cut(picture.Bytes(), []byte("?>")) // no XML declaration inside HTML
-	return inferPage.Execute(w, map[string]any{
-		"Title": fmt.Sprintf("Evaluation of %s", d.Model), "Command": d.Load + " at " + d.URL,
-		"Picture": template.HTML(svg), // made by this program; axis labels are its own, the library escapes text
-		"Text":    text.String(),
-	})
+	return writeHTML(w, fmt.Sprintf("Evaluation of %s", d.Model), d.Load+" at "+d.URL, picture.Bytes(), text.String())
 }

@@ -47,6 +47,7 @@ func OperatorTables(path string) ([]string, error) {
 
 // scoredTable is one table's outcome.
 type scoredTable struct {
+	sample  rowSample
 	id      string // path below the folder
 	gpu     string
 	kind    string
@@ -102,6 +103,7 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 		d.Rows += t.rows
 		d.Scored += len(t.ratios)
 		d.Skipped, misfits = append(d.Skipped, t.skipped...), append(misfits, t.misfits...)
+		d.Sample = append(d.Sample, t.sample.rows...)
 		all = append(all, t.ratios...)
 		cuts.add(operatorCuts[t.kind], t.ratios...)
 		if len(t.ratios) > 0 {
@@ -140,6 +142,7 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 			return
 		}
 		t.ratios = append(t.ratios, s.Predicted/s.Measured)
+		t.sample.add(Scored{ID: rowID(id, s.Row), Measured: 1e3 * s.Measured, Predicted: 1e3 * s.Predicted})
 		if keep {
 			t.lines = append(t.lines, operatorLine{rowID(id, s.Row), 1e3 * s.Measured, 1e3 * s.Predicted})
 		}
@@ -147,7 +150,33 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 	if err != nil {
 		t.skipped = append(t.skipped, Skipped{id, err.Error()})
 	}
+	for i := range t.sample.rows {
+		t.sample.rows[i].GPU, t.sample.rows[i].Model = t.gpu, t.kind
+	}
 	return t
+}
+
+// rowSample keeps rows at equal distances, between sampleRows/2 and sampleRows of many.
+type rowSample struct {
+	rows       []Scored
+	seen, each int // every each-th is kept
+}
+
+const sampleRows = 64
+
+func (s *rowSample) add(x Scored) {
+	s.each = max(s.each, 1)
+	if s.seen%s.each == 0 {
+		s.rows = append(s.rows, x)
+	}
+	s.seen++
+	if len(s.rows) < sampleRows {
+		return
+	}
+	for i := range sampleRows / 2 {
+		s.rows[i] = s.rows[2*i]
+	}
+	s.rows, s.each = s.rows[:sampleRows/2], 2*s.each
 }
 
 // rowID is the id of a table's row, counted from 0.

@@ -22,6 +22,9 @@ type Document struct {
 	// Malformed is how many of Skipped, its first ones, are bad input: rows that make
 	// no sense or name what does not exist.
 	Malformed int `json:"-"`
+	// Sample is rows for a picture where Predictions stays empty: some of each kernel
+	// table, with its kind as Model.
+	Sample []Scored `json:"-"`
 }
 
 // Skipped is a run that could not be predicted, with its reason in one line.
