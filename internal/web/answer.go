@@ -22,8 +22,9 @@ type progress func(done, all int)
 type computed[B any] struct {
 	op     huma.Operation
 	answer func(ctx context.Context, body *B, p progress) (any, error)
-	// document is the type of the answer, for its description.
+	// For the description: the type of the answer, and a body.
 	document any
+	example  example
 }
 
 // input of a computed answer.
@@ -41,6 +42,7 @@ func add[B any](s *Server, c computed[B]) {
 	op.MaxBodyBytes = s.limits.Body
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(c.document), true, op.OperationID)
+	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: c.example}}}
 	op.Responses = map[string]*huma.Response{"200": {Description: "the answer", Content: map[string]*huma.MediaType{
 		"application/json": {Schema: schema},
 		"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString,

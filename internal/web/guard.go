@@ -46,7 +46,7 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case !g.ours(r.Host, r):
-		refuse(w, problem(http.StatusMisdirectedRequest, "this server does not answer to that Host: call it by its address, or allow the name with --host"))
+		refuse(w, problem(http.StatusMisdirectedRequest, "this server does not answer to that Host: call it by its address, or allow the name when it is started"))
 	case !sameOrigin(r):
 		refuse(w, problem(http.StatusForbidden, "requests from other pages are refused: open the page that this server serves"))
 	case needsToken(r.URL.Path) && !g.knows(r):

@@ -33,6 +33,9 @@ func servePage(mux *http.ServeMux) {
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) { files["/docs.html"].send(w, r) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		a := files[path.Clean(r.URL.Path)]
+		if r.URL.Path == "/" {
+			a = files["/index.html"]
+		}
 		switch {
 		case a == nil:
 			refuse(w, problem(http.StatusNotFound, "nothing is here: / is the page, /docs describes the API"))

@@ -69,6 +69,10 @@ func badInput(err error) *Problem {
 		p.Mend = "give " + p.Field
 		return p
 	}
+	var own *Problem
+	if errors.As(err, &own) {
+		return own
+	}
 	var about *fieldError
 	p := problem(http.StatusUnprocessableEntity, err.Error())
 	if errors.As(err, &about) {
@@ -81,22 +85,29 @@ func badInput(err error) *Problem {
 func humaError(status int, message string, errs ...error) huma.StatusError {
 	for _, err := range errs {
 		var own *Problem
-		if errors.As(err, &own) {
-			return own
-		}
 		var d huma.ErrorDetailer
-		if errors.As(err, &d) {
-			e := d.ErrorDetail()
-			p := problem(status, strings.TrimPrefix(e.Location, "body.")+": "+e.Message)
-			p.Field = lastPart(e.Location)
-			return p
-		}
-		if err != nil {
+		switch {
+		case errors.As(err, &own):
+			return own
+		case errors.As(err, &d):
+			return detailed(status, d.ErrorDetail())
+		case err != nil:
 			message += ": " + err.Error()
 		}
 	}
 	return problem(status, message)
 }
 
-// lastPart of a path such as query.seq.
-func lastPart(location string) string { return location[strings.LastIndexByte(location, '.')+1:] }
+// detailed is a problem with the place that huma names, such as query.seq.
+func detailed(status int, e *huma.ErrorDetail) *Problem {
+	name := e.Location[strings.LastIndexByte(e.Location, '.')+1:]
+	if strings.HasPrefix(e.Message, huma.ErrUnknownContentType.Error()) {
+		return problem(http.StatusUnsupportedMediaType, "the body is of another type: send it with Content-Type: application/json")
+	}
+	if e.Location == "body" { // what json cannot read never gets to fields
+		return problem(http.StatusBadRequest, "the body is no JSON: "+e.Message)
+	}
+	p := problem(status, name+": "+e.Message)
+	p.Field = name
+	return p
+}

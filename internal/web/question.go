@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,33 +19,34 @@ import (
 // fields is the body of a question: a JSON object whose members are the flags of
 // the command line, with underscores. Values are texts with units, numbers,
 // true or false, and lists of those, which stand for commas.
-type fields map[string]json.RawMessage
+type fields struct {
+	of  map[string]json.RawMessage
+	err error // of the body, kept for fill: huma would flatten it
+}
 
-// UnmarshalJSON reads one object and nothing after it; a name that comes twice is
-// refused, since parsers disagree on which one counts.
+// UnmarshalJSON reads one object; a name that comes twice is refused, since
+// parsers disagree on which one counts.
 func (f *fields) UnmarshalJSON(data []byte) error {
 	d := json.NewDecoder(bytes.NewReader(data))
+	f.of = map[string]json.RawMessage{}
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return errors.New("the body is no JSON object: send the fields of the question")
+		f.err = problem(http.StatusBadRequest, "the body is no JSON object: send the fields of the question")
+		return nil
 	}
-	*f = fields{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return fmt.Errorf("the body is no JSON: %w", err)
+			return err
 		}
 		name := t.(string) // a decoder gives no other key
-		if _, twice := (*f)[name]; twice {
-			return &fieldError{name, fmt.Errorf("%s is given twice: keep one", strconv.Quote(name))}
+		if _, twice := f.of[name]; twice {
+			f.err = badInput(&fieldError{name, fmt.Errorf("%q is given twice: keep one", name)})
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return fmt.Errorf("the body is no JSON: %w", err)
+			return err
 		}
-		(*f)[name] = raw
-	}
-	if _, err := d.Token(); err != nil && err != io.EOF {
-		return fmt.Errorf("the body is no JSON: %w", err)
+		f.of[name] = raw
 	}
 	return nil
 }
@@ -53,12 +54,15 @@ func (f *fields) UnmarshalJSON(data []byte) error {
 // fill sets the flags that the fields name; hidden ones do not exist here. What
 // only a file could hold is put into find.
 func (f fields) fill(fs *pflag.FlagSet, find *finder, hidden ...string) error {
+	if f.err != nil {
+		return f.err
+	}
 	for _, name := range f.names() {
 		flag := fs.Lookup(strings.ReplaceAll(name, "_", "-"))
 		if flag == nil || strings.Contains(name, "-") || slices.Contains(hidden, flag.Name) {
 			return &fieldError{name, ask.UnknownWord("field", name, fieldsOf(fs, hidden), "/docs lists the fields")}
 		}
-		text, given, err := find.text(flag.Name, f[name])
+		text, given, err := find.text(flag.Name, f.of[name])
 		if err != nil {
 			return &fieldError{name, fmt.Errorf("%s: %w", name, err)}
 		}
@@ -74,8 +78,8 @@ func (f fields) fill(fs *pflag.FlagSet, find *finder, hidden ...string) error {
 
 // names are sorted, so that the same request is refused for the same reason.
 func (f fields) names() []string {
-	names := make([]string, 0, len(f))
-	for n := range f {
+	names := make([]string, 0, len(f.of))
+	for n := range f.of {
 		names = append(names, n)
 	}
 	slices.Sort(names)

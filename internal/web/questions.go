@@ -57,6 +57,13 @@ func words(list []string) (out []any) {
 	return out
 }
 
+// without is the fields without one that is no flag.
+func (f fields) without(name string) fields {
+	rest := maps.Clone(f.of)
+	delete(rest, name)
+	return fields{rest, f.err}
+}
+
 // request resolves the question; what it should know of it comes as notes.
 func (f trainFields) request() (*api.TrainRequest, []string, error) {
 	q, find := ask.NewTrain(), &finder{}
@@ -71,19 +78,18 @@ func (f trainFields) request() (*api.TrainRequest, []string, error) {
 }
 
 func (f sweepFields) request() (*api.TrainRequest, []*plan.Fixed, error) {
-	rest := maps.Clone(f.fields)
-	delete(rest, "plans")
+	rest := f.without("plans")
 	r, _, err := trainFields{rest}.request()
 	switch {
 	case err != nil:
 		return nil, nil, err
 	case r.Sweep == nil:
 		return nil, nil, badInput(&ask.MissingError{Flag: "sweep"})
-	case f.fields["plans"] == nil:
+	case f.of["plans"] == nil:
 		return nil, nil, badInput(&ask.MissingError{Flag: "plans"})
 	}
 	var list []json.RawMessage
-	if err := json.Unmarshal(f.fields["plans"], &list); err != nil {
+	if err := json.Unmarshal(f.of["plans"], &list); err != nil {
 		return nil, nil, badInput(&fieldError{"plans", errors.New("plans is no list: give texts such as tp=8,pp=4, or objects as answers state them")})
 	}
 	var plans []*plan.Fixed
@@ -128,20 +134,14 @@ func (f simulateFields) request(most int) (*api.SimulateRequest, error) {
 
 func (f scheduleFields) request() (*sched.Spec, error) {
 	q, find := ask.NewSchedule(), &finder{}
-	rest := fields{}
 	name := ""
-	for k, v := range f.fields {
-		if k != "name" {
-			rest[k] = v
-			continue
+	if raw := f.of["name"]; raw != nil {
+		var err error
+		if name, _, err = find.text("name", raw); err != nil {
+			return nil, badInput(&fieldError{"name", err})
 		}
-		text, _, err := find.text(k, v)
-		if err != nil {
-			return nil, badInput(&fieldError{k, err})
-		}
-		name = text
 	}
-	if err := rest.fill(q.Flags, find); err != nil {
+	if err := f.without("name").fill(q.Flags, find); err != nil {
 		return nil, badInput(err)
 	}
 	spec, err := q.Request(name)

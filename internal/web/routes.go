@@ -36,6 +36,7 @@ const simulated = 20_000
 func (s *Server) servingRoutes() {
 	add(s, computed[inferFields]{
 		op:       operation("infer", "/api/v1/infer", tagServing, "Deployments that serve a model: points, Pareto front, cost"),
+		example:  inferExample,
 		document: report.InferDoc{},
 		answer: func(ctx context.Context, f *inferFields, p progress) (any, error) {
 			r, err := f.request()
@@ -52,6 +53,7 @@ func (s *Server) servingRoutes() {
 	})
 	add(s, computed[inferFields]{
 		op:       operation("explain-infer", "/api/v1/infer/explain", tagServing, "A prefill and a decode step, operation by operation"),
+		example:  inferExample,
 		document: report.ServingOperationsDoc{},
 		answer: func(ctx context.Context, f *inferFields, p progress) (any, error) {
 			r, err := f.request()
@@ -68,6 +70,7 @@ func (s *Server) servingRoutes() {
 	})
 	add(s, computed[inferFields]{
 		op:       operation("ratio", "/api/v1/infer/ratio", tagServing, "A plan of two roles at other numbers of prefill and decode workers"),
+		example:  ratioExample,
 		document: report.RatioDoc{},
 		answer: func(ctx context.Context, f *inferFields, p progress) (any, error) {
 			r, err := f.request()
@@ -84,6 +87,7 @@ func (s *Server) servingRoutes() {
 	})
 	add(s, computed[simulateFields]{
 		op:       operation("simulate", "/api/v1/simulate", tagServing, "A deployment under a load, request by request"),
+		example:  simulateExample,
 		document: report.SimulateDoc{},
 		answer: func(ctx context.Context, f *simulateFields, p progress) (any, error) {
 			r, err := f.request(simulated)
@@ -100,6 +104,7 @@ func (s *Server) servingRoutes() {
 	})
 	add(s, computed[scheduleFields]{
 		op:       operation("schedule", "/api/v1/schedule", tagTraining, "A pipeline schedule laid out"),
+		example:  scheduleExample,
 		document: report.ScheduleDoc{},
 		answer: func(_ context.Context, f *scheduleFields, _ progress) (any, error) {
 			spec, err := f.request()
