@@ -22,6 +22,8 @@ type progress func(done, all int)
 type computed[B any] struct {
 	op     huma.Operation
 	answer func(ctx context.Context, body *B, p progress) (any, error)
+	// quick tells what takes less than a search; nil: nothing does.
+	quick func(body *B) bool
 	// For the description: the type of the answer, and a body.
 	document any
 	example  example
@@ -62,7 +64,7 @@ func add[B any](s *Server, c computed[B]) {
 
 // compute answers in turn.
 func compute[B any](ctx context.Context, s *Server, c computed[B], body *B, p progress) (any, error) {
-	ctx, leave, err := s.gate.enter(ctx)
+	ctx, leave, err := s.gate.enter(ctx, c.quick != nil && c.quick(body))
 	if err != nil {
 		return nil, err
 	}

@@ -15,29 +15,29 @@ import (
 // Lists of the catalogues, as the command line prints them.
 type (
 	modelList struct {
-		Models []*report.ModelDoc `json:"models"`
+		Models []report.ModelDoc `json:"models"`
 	}
 	gpuList struct {
-		GPUs []*report.DeviceDoc `json:"gpus"`
+		GPUs []report.DeviceDoc `json:"gpus"`
 	}
 	clusterList struct {
-		Clusters []*report.ClusterDoc `json:"clusters"`
+		Clusters []report.ClusterDoc `json:"clusters"`
 	}
 )
 
 type (
-	seqInput struct {
+	SeqInput struct {
 		Seq int64 `query:"seq" default:"4096" minimum:"1" maximum:"4294967296" doc:"sequence length of the FLOPs per token"`
 	}
 	modelInput struct {
-		seqInput
+		SeqInput
 		Name string `path:"name" doc:"catalogue name or Hugging Face id; write %2F for the slash of an id" example:"deepseek-v3"`
 	}
 	nameInput struct {
 		Name string `path:"name"`
 	}
 	configInput struct {
-		seqInput
+		SeqInput
 		Body config
 	}
 	output[T any] struct{ Body T }
@@ -56,10 +56,10 @@ func (c *config) UnmarshalJSON(b []byte) error {
 }
 
 func (s *Server) catalogueRoutes() {
-	huma.Register(s.api, operation("models", "/api/v1/models", tagCatalogue, "The known models"), func(_ context.Context, in *seqInput) (*output[modelList], error) {
+	huma.Register(s.api, operation("models", "/api/v1/models", tagCatalogue, "The known models"), func(_ context.Context, in *SeqInput) (*output[modelList], error) {
 		var l modelList
 		for _, e := range catalog.Models() {
-			l.Models = append(l.Models, report.NewModelDoc(e.Model, &e, in.Seq))
+			l.Models = append(l.Models, *report.NewModelDoc(e.Model, &e, in.Seq))
 		}
 		return &output[modelList]{l}, nil
 	})
@@ -87,7 +87,7 @@ func (s *Server) machineRoutes() {
 	huma.Register(s.api, operation("gpus", "/api/v1/gpus", tagCatalogue, "The known accelerators"), func(context.Context, *struct{}) (*output[gpuList], error) {
 		var l gpuList
 		for _, d := range catalog.Devices() {
-			l.GPUs = append(l.GPUs, report.NewDeviceDoc(d))
+			l.GPUs = append(l.GPUs, *report.NewDeviceDoc(d))
 		}
 		return &output[gpuList]{l}, nil
 	})
@@ -101,7 +101,7 @@ func (s *Server) machineRoutes() {
 	huma.Register(s.api, operation("clusters", "/api/v1/clusters", tagCatalogue, "The known clusters"), func(context.Context, *struct{}) (*output[clusterList], error) {
 		var l clusterList
 		for _, c := range catalog.Clusters() {
-			l.Clusters = append(l.Clusters, report.NewClusterDoc(c))
+			l.Clusters = append(l.Clusters, *report.NewClusterDoc(c))
 		}
 		return &output[clusterList]{l}, nil
 	})

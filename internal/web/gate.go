@@ -9,7 +9,7 @@ import (
 // Limits bound what requests may take; zero values are the defaults.
 type Limits struct {
 	Body    int64         // bytes of a request, default 1 MiB
-	Turns   int           // answers computed at once, default 2
+	Turns   int           // searches at once, default 2; twice as many quick answers beside them
 	Waiting int           // requests that wait for a turn, default 256
 	Time    time.Duration // of one answer, default 2 min
 }
@@ -31,32 +31,43 @@ func (l Limits) filled() Limits {
 }
 
 // gate lets few answers be computed at once: a search takes all cores, so that
-// more of them would only make each slower. Cheap answers do not pass it.
+// more of them would only make each slower. Quick answers, which follow a slider,
+// have turns of their own.
 type gate struct {
-	turns, waiting chan struct{}
-	time           time.Duration
-	closing        context.Context // ends when the server does
+	searches, quick lane
+	time            time.Duration
+	closing         context.Context // ends when the server does
+}
+
+type lane struct{ turns, waiting chan struct{} }
+
+func newLane(turns, waiting int) lane {
+	return lane{make(chan struct{}, turns), make(chan struct{}, turns+waiting)}
 }
 
 func newGate(ctx context.Context, l Limits) *gate {
-	return &gate{make(chan struct{}, l.Turns), make(chan struct{}, l.Turns+l.Waiting), l.Time, ctx}
+	return &gate{newLane(l.Turns, l.Waiting), newLane(2*l.Turns, l.Waiting), l.Time, ctx}
 }
 
 // enter waits for a turn. The context it returns ends with the request, the
 // server or the time; leave must be called.
-func (g *gate) enter(ctx context.Context) (_ context.Context, leave func(), _ error) {
+func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave func(), _ error) {
+	lane := g.searches
+	if quick {
+		lane = g.quick
+	}
 	select {
-	case g.waiting <- struct{}{}:
+	case lane.waiting <- struct{}{}:
 	default:
 		return nil, nil, problem(http.StatusServiceUnavailable, "too many requests wait for an answer: try again later")
 	}
 	select {
-	case g.turns <- struct{}{}:
+	case lane.turns <- struct{}{}:
 	case <-ctx.Done():
-		<-g.waiting
+		<-lane.waiting
 		return nil, nil, problem(statusGone, "the request was cancelled")
 	case <-g.closing.Done():
-		<-g.waiting
+		<-lane.waiting
 		return nil, nil, stopping()
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, g.time, errTime)
@@ -64,8 +75,8 @@ func (g *gate) enter(ctx context.Context) (_ context.Context, leave func(), _ er
 	return ctx, func() {
 		stop()
 		cancel()
-		<-g.turns
-		<-g.waiting
+		<-lane.turns
+		<-lane.waiting
 	}, nil
 }
 

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"encoding/json"
+	"fmt"
 	"net"
 	"net/http"
 	"net/netip"
@@ -41,6 +42,7 @@ type guard struct {
 var loopbackHosts = []string{"localhost"}
 
 func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	defer defect(w)
 	for k, v := range headers {
 		w.Header().Set(k, v)
 	}
@@ -54,6 +56,16 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		refuse(w, problem(http.StatusUnauthorized, "a token is needed: send it as Authorization: Bearer TOKEN"))
 	default:
 		g.next.ServeHTTP(w, r)
+	}
+}
+
+// defect answers where a handler panicked: the server goes on.
+func defect(w http.ResponseWriter) {
+	if v := recover(); v != nil {
+		if v == http.ErrAbortHandler {
+			panic(v)
+		}
+		refuse(w, problem(http.StatusInternalServerError, fmt.Sprintf("a defect of Ridgeline: %v", v)))
 	}
 }
 

@@ -57,6 +57,9 @@ func words(list []string) (out []any) {
 	return out
 }
 
+// on tells whether a switch is given as true.
+func (f fields) on(name string) bool { return string(f.of[name]) == "true" }
+
 // without is the fields without one that is no flag.
 func (f fields) without(name string) fields {
 	rest := maps.Clone(f.of)

@@ -105,6 +105,7 @@ func (s *Server) servingRoutes() {
 	add(s, computed[scheduleFields]{
 		op:       operation("schedule", "/api/v1/schedule", tagTraining, "A pipeline schedule laid out"),
 		example:  scheduleExample,
+		quick:    func(*scheduleFields) bool { return true },
 		document: report.ScheduleDoc{},
 		answer: func(_ context.Context, f *scheduleFields, _ progress) (any, error) {
 			spec, err := f.request()

@@ -42,6 +42,7 @@ func New(o Options) *Server {
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
 	s.routes()
+	sayNulls(s.api.OpenAPI().Components.Schemas)
 	servePage(mux)
 	g := &guard{next: mux}
 	for _, h := range append(loopbackHosts, o.Hosts...) {
