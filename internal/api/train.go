@@ -235,7 +235,7 @@ func (a *TrainAnswer) explain(ctx context.Context, q *advise.Question) error {
 		return err
 	}
 	if k := a.Request.Sweep; k != nil && len(a.Plans) > 0 {
-		plans := make([]plan.Plan, min(len(a.Plans), mostSwept))
+		plans := make([]plan.Plan, min(len(a.Plans), mostPlans))
 		for i := range plans {
 			plans[i] = a.Plans[i].Plan
 		}

@@ -59,34 +59,85 @@ func WhyNot(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
 	return a, err
 }
 
-// mostSwept bounds the plans of a sweep.
-const mostSwept = 16
+// mostPlans bounds the plans of a sweep or a list.
+const mostPlans = 64
 
-// TrainSweep turns one figure and evaluates each plan, whose open keys are
-// searched at today's figures, at every value.
-func TrainSweep(ctx context.Context, r *TrainRequest, plans []*plan.Fixed, k advise.Knob) (*advise.Sweep, error) {
-	if len(plans) == 0 || len(plans) > mostSwept {
-		return nil, fmt.Errorf("%d plans: a sweep takes 1 to %d", len(plans), mostSwept)
+// planned is the best plan of each that is named, with the question as it was
+// evaluated, or why there is none.
+type planned struct {
+	result *train.Result
+	err    error
+}
+
+func (q planQuestion) each(ctx context.Context, plans []*plan.Fixed) ([]planned, error) {
+	if len(plans) == 0 || len(plans) > mostPlans {
+		return nil, fmt.Errorf("%d plans: give 1 to %d", len(plans), mostPlans)
 	}
-	q, err := question(r)
-	if err != nil {
-		return nil, err
-	}
-	var list []plan.Plan
-	for _, f := range plans {
-		out, err := q.Best(ctx, f)
+	list := make([]planned, len(plans))
+	for i, f := range plans {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		asked, _ := q.Padded(f)
+		out, err := asked.Best(ctx, f)
 		switch {
 		case err != nil:
 			return nil, err
 		case len(out.Plans) > 0:
-			list = append(list, out.Plans[0].Plan)
+			list[i].result = out.Plans[0]
 		case out.Nearest != nil:
-			list = append(list, out.Nearest.Plan)
+			list[i].result = out.Nearest
 		default:
-			return nil, out.Illegal(q.Job, f)
+			list[i].err = out.Illegal(asked.Job, f)
 		}
 	}
+	return list, nil
+}
+
+// planQuestion asks about named plans.
+type planQuestion struct{ *advise.Question }
+
+// TrainSweep turns one figure and evaluates each plan, whose open keys are
+// searched at today's figures, at every value.
+func TrainSweep(ctx context.Context, r *TrainRequest, plans []*plan.Fixed, k advise.Knob) (*advise.Sweep, error) {
+	q, err := question(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := planQuestion{q}.each(ctx, plans)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]plan.Plan, len(found))
+	for i, x := range found {
+		if x.err != nil {
+			return nil, x.err
+		}
+		list[i] = x.result.Plan
+	}
 	return q.Sweep(ctx, list, k)
+}
+
+// PricedPlan is one plan of a list, evaluated and compared with nothing; or why it
+// is not legal.
+type PricedPlan struct {
+	Answer *TrainAnswer // its Best alone
+	Err    error
+}
+
+// TrainPrice evaluates each plan, keys that are not given as they are best: what
+// follows a slider.
+func TrainPrice(ctx context.Context, r *TrainRequest, plans []*plan.Fixed) ([]PricedPlan, error) {
+	q, err := question(r)
+	if err != nil {
+		return nil, err
+	}
+	found, err := planQuestion{q}.each(ctx, plans)
+	list := make([]PricedPlan, len(found))
+	for i, x := range found {
+		list[i] = PricedPlan{&TrainAnswer{Request: r, Best: x.result}, x.err}
+	}
+	return list, err
 }
 
 // Roof is a ceiling of the roofline: what the machine reaches, and its datasheet.

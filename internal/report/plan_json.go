@@ -36,6 +36,33 @@ type PlanDoc struct {
 	Warnings       []string           `json:"warnings"`
 }
 
+// PricedDoc is plans of a list, in its order.
+type PricedDoc struct {
+	Plans []PricedPlanDoc `json:"plans"`
+}
+
+// PricedPlanDoc is one of them, or why it is not legal.
+type PricedPlanDoc struct {
+	Plan  *PlanDoc `json:"plan"`
+	Error string   `json:"error,omitempty"`
+}
+
+// NewPricedDoc builds the document.
+func NewPricedDoc(list []api.PricedPlan) PricedDoc {
+	d := PricedDoc{Plans: []PricedPlanDoc{}}
+	for _, x := range list {
+		var p PricedPlanDoc
+		if x.Err != nil {
+			p.Error = x.Err.Error()
+		} else {
+			doc := planDoc(x.Answer, x.Answer.Best)
+			p.Plan = &doc
+		}
+		d.Plans = append(d.Plans, p)
+	}
+	return d
+}
+
 // SOLDoc is the speed of light: seconds per step of each resource alone.
 type SOLDoc struct {
 	Compute float64 `json:"compute_seconds"`

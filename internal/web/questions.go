@@ -17,6 +17,7 @@ import (
 type (
 	trainFields    struct{ fields }
 	sweepFields    struct{ fields }
+	priceFields    struct{ fields }
 	inferFields    struct{ fields }
 	simulateFields struct{ fields }
 	scheduleFields struct{ fields }
@@ -29,8 +30,12 @@ func (trainFields) Schema(huma.Registry) *huma.Schema {
 	return schemaOf(ask.NewTrain().Flags, []string{"model", "cluster", "global_batch", "seq"})
 }
 
-func (sweepFields) Schema(huma.Registry) *huma.Schema {
-	s := schemaOf(ask.NewTrain().Flags, []string{"model", "cluster", "global_batch", "seq", "sweep", "plans"}, "plan")
+func (sweepFields) Schema(huma.Registry) *huma.Schema { return plansSchema("sweep") }
+func (priceFields) Schema(huma.Registry) *huma.Schema { return plansSchema() }
+
+// plansSchema is a question about training with a list of plans.
+func plansSchema(required ...string) *huma.Schema {
+	s := schemaOf(ask.NewTrain().Flags, append(required, "model", "cluster", "global_batch", "seq", "plans"), "plan")
 	s.Properties["plans"] = &huma.Schema{Type: huma.TypeArray, Description: "the plans to compare, keys that are not given are searched at today's figures",
 		Items: &huma.Schema{OneOf: []*huma.Schema{{Type: huma.TypeString}, {Type: huma.TypeObject, AdditionalProperties: true}}}}
 	return s
@@ -81,13 +86,18 @@ func (f trainFields) request() (*api.TrainRequest, []string, error) {
 }
 
 func (f sweepFields) request() (*api.TrainRequest, []*plan.Fixed, error) {
-	rest := f.without("plans")
-	r, _, err := trainFields{rest}.request()
+	r, plans, err := priceFields(f).request()
+	if err == nil && r.Sweep == nil {
+		err = badInput(&ask.MissingError{Flag: "sweep"})
+	}
+	return r, plans, err
+}
+
+func (f priceFields) request() (*api.TrainRequest, []*plan.Fixed, error) {
+	r, _, err := trainFields{f.without("plans")}.request()
 	switch {
 	case err != nil:
 		return nil, nil, err
-	case r.Sweep == nil:
-		return nil, nil, badInput(&ask.MissingError{Flag: "sweep"})
 	case f.of["plans"] == nil:
 		return nil, nil, badInput(&ask.MissingError{Flag: "plans"})
 	}

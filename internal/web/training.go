@@ -62,6 +62,23 @@ func (s *Server) trainRoutes() {
 			return report.NewWhyNotDoc(a), nil
 		}),
 	})
+	add(s, computed[priceFields]{
+		op:       operation("price", "/api/v1/train/price", tagTraining, "Named plans evaluated, compared with nothing: what follows a slider"),
+		example:  priceExample,
+		quick:    func(*priceFields) bool { return true },
+		document: report.PricedDoc{},
+		answer: func(ctx context.Context, f *priceFields, _ progress) (any, error) {
+			r, plans, err := f.request()
+			if err != nil {
+				return nil, err
+			}
+			list, err := api.TrainPrice(ctx, r, plans)
+			if err != nil {
+				return nil, err
+			}
+			return report.NewPricedDoc(list), nil
+		},
+	})
 	add(s, computed[sweepFields]{
 		op:       operation("sweep", "/api/v1/train/sweep", tagTraining, "A few plans while one figure is turned: where the verdict flips"),
 		example:  sweepExample,
