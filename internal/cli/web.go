@@ -9,6 +9,8 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
+	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -27,6 +29,7 @@ const tokenVariable = "RIDGELINE_WEB_TOKEN"
 type webFlags struct {
 	listen, tokenFile string
 	hosts             []string
+	open              bool
 }
 
 func newWebCommand(env *Env) *cobra.Command {
@@ -42,7 +45,7 @@ The server listens on the loopback address. On any other address the API asks fo
 that of --token-file, of ` + tokenVariable + `, or one that is made up and printed once. Requests whose Host
 is neither the address nor named by --host are refused. An interrupt stops it.`,
 		Example: `  ridgeline web
-  ridgeline web --listen 127.0.0.1:9000
+  ridgeline web --listen 127.0.0.1:9000 --open
   ridgeline web --listen 0.0.0.0:8787 --host planner.example.org --token-file token.txt`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, env) },
@@ -50,6 +53,7 @@ is neither the address nor named by --host are refused. An interrupt stops it.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.listen, "listen", defaultListen, "`ADDRESS`:PORT to serve on; port 0 takes a free one")
 	fs.StringVar(&f.tokenFile, "token-file", "", "read the API's token from the first line of `FILE`")
+	fs.BoolVar(&f.open, "open", false, "open the page in the browser")
 	fs.StringArrayVar(&f.hosts, "host", nil, "also answer to the `NAME` in requests, as behind a proxy; may be repeated")
 	return cmd
 }
@@ -62,7 +66,7 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 	if err != nil {
 		return err
 	}
-	l, err := f.open()
+	l, err := f.listener()
 	if err != nil {
 		return err
 	}
@@ -76,11 +80,16 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 	if made {
 		fmt.Fprintf(env.Stderr, "ridgeline: the API's token, shown this once: %s\n", token)
 	}
+	if f.open {
+		if err := browse("http://" + l.Addr().String()); err != nil {
+			fmt.Fprintf(env.Stderr, "ridgeline: note: no browser was opened: %v\n", err)
+		}
+	}
 	return s.Serve(cmd.Context(), l)
 }
 
-// open listens; an address that cannot be had is the user's to change.
-func (f *webFlags) open() (net.Listener, error) {
+// listener listens; an address that cannot be had is the user's to change.
+func (f *webFlags) listener() (net.Listener, error) {
 	host, port, err := net.SplitHostPort(f.listen)
 	if err != nil {
 		return nil, usagef("--listen %s: write an address and a port such as %s", f.listen, defaultListen)
@@ -93,6 +102,24 @@ func (f *webFlags) open() (net.Listener, error) {
 		return nil, usagef("--listen %s: %w: choose another address or port, port 0 takes a free one", f.listen, plainNet(err))
 	}
 	return l, nil
+}
+
+// browse opens the page as the system opens addresses.
+func browse(url string) error {
+	var c *exec.Cmd
+	switch runtime.GOOS {
+	case "windows":
+		c = exec.Command("rundll32", "url.dll,FileProtocolHandler", url)
+	case "darwin":
+		c = exec.Command("open", url)
+	default:
+		c = exec.Command("xdg-open", url)
+	}
+	if err := c.Start(); err != nil {
+		return err
+	}
+	go func() { _ = c.Wait() }() // whatever it says: the page is served
+	return nil
 }
 
 // plainNet drops the frame of a network error.
