@@ -193,12 +193,8 @@ export interface RatioDoc {
   cells: {
     prefill_workers: number
     decode_workers: number
-    gpus: number
-    output_tokens_per_second_per_gpu: number | null
-    ttft_seconds: number | null
-    tpot_seconds: number | null
     meets_slo: boolean
-    limited_by: string
+    point: Point
   }[]
 }
 

@@ -20,7 +20,7 @@ export function Bars(p: { width: number; label: string; bars: Bar[]; text: (v: n
   const left = Math.min(p.width * 0.34, names * 7.2 + 16)
   const thick = p.thick ?? Math.max(12, Math.min(26, 420 / p.bars.length))
   const gap = Math.max(3, thick * 0.3)
-  const box = frame(p.width, p.bars.length * (thick + gap) + 76, { left, top: 22, bottom: 46 })
+  const box = frame(p.width, p.bars.length * (thick + gap) + 76, { left, top: 22, bottom: 46, right: 30 })
   const sum = (b: Bar) => b.parts.reduce((s, x) => s + x.value, 0)
   const x = linear([0, Math.max(...p.bars.map(sum), (p.limit?.value ?? 0) * 1.04) || 1], [left, box.width - box.right])
   const bottom = box.height - box.bottom

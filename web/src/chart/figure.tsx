@@ -18,6 +18,9 @@ interface Props {
   draw: (width: number) => ComponentChildren // an svg with a viewBox
 }
 
+/** least width of a picture, px: below it nothing can be read, and margins would eat it. */
+const least = 160
+
 /** Figure frames a picture: title, legend, exports, and its numbers as a table. */
 export function Figure({ name, title, note, data, legend, busy, draw }: Props) {
   const { t } = useLang()
@@ -49,7 +52,7 @@ export function Figure({ name, title, note, data, legend, busy, draw }: Props) {
       {note && <p class="note">{note}</p>}
       {legend}
       <div class="drawing" ref={box}>
-        {width > 0 && draw(width)}
+        {width >= least && draw(width)}
       </div>
       {failed && <p role="alert">{failed}</p>}
       <details class="numbers">

@@ -1,20 +1,135 @@
-import { get } from '../api/client'
+import { useRef, useState } from 'preact/hooks'
+import { get, Problem } from '../api/client'
+import { asProblem, useLoaded } from '../api/use'
 import type { RunHead } from '../api/types'
-import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
+import { ReportButton } from '../share/report'
 import type { Measured } from '../state'
-import { Card, Empty, Failed, Skeleton } from '../ui/parts'
+import { Card, Empty, Failed, Select, Skeleton } from '../ui/parts'
+import { Table } from '../ui/table'
+import { Compare } from './compare'
+import { Gap } from './gap'
+import { Live } from './live'
+import { Predict } from './predict'
+import { runOf, type Json, type Run } from './runs'
 
-export default function MeasuredPage(_: { s: Measured; set: (c: Partial<Measured>) => void }) {
+/** The page of measurements: runs that the server keeps, and documents that were dropped here. */
+export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial<Measured>) => void }) {
   const { t } = useLang()
-  const runs = useLoaded('runs', (signal) => get<{ runs: RunHead[] }>('runs', signal))
+  const [dropped, setDropped] = useState<Run[]>([])
+  const heads = useLoaded('runs', (signal) => get<{ runs: RunHead[] | null }>('runs', signal))
+  const kept = heads.value?.runs ?? []
+  const missing = heads.error?.status === 404
+  const all: { id: string; kind: string; title: string; started: string }[] = [...dropped, ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.title ?? r.model ?? r.id, started: r.started ?? '' }))]
+  const run = useRun(s.run, dropped)
+  const other = useRun(s.other, dropped)
+  const chosen = all.findIndex((r) => r.id === s.run)
   return (
     <div class="page one">
       <div class="main">
-        <Card title={t.measured.title}>
-          {runs.error ? runs.error.status === 404 ? <Empty>{t.measured.none}</Empty> : <Failed error={runs.error} /> : !runs.value ? <Skeleton /> : <Empty>{t.measured.empty}</Empty>}
+        <Live />
+        <Card title={t.measured.title} id="runs">
+          <Drop onRun={(r) => (setDropped((x) => [r, ...x.filter((y) => y.id !== r.id)]), set({ run: r.id }))} />
+          {heads.error && !missing && <Failed error={heads.error} />}
+          {heads.busy && !heads.value && !heads.error && <Skeleton />}
+          {!all.length && !heads.busy && (
+            <Empty>
+              <p>{missing ? t.measured.none : t.measured.empty}</p>
+              <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64 --json &gt; run.json</code></p>
+              <p><code>ridgeline probe --json &gt; machine.json</code></p>
+              <p><code>ridgeline validate training --runs runs.csv --json &gt; validation.json</code></p>
+            </Empty>
+          )}
+          {all.length > 0 && (
+            <Table
+              name="runs"
+              caption={t.measured.title}
+              rows={all}
+              chosen={chosen}
+              onPick={(i) => set({ run: all[i]!.id })}
+              pickLabel={(r) => `${r.title} (${r.kind})`}
+              columns={[
+                { head: t.measured.subject, text: true, raw: (r) => r.title, cell: (r) => r.title },
+                { head: t.measured.kind, text: true, raw: (r) => r.kind, cell: (r) => t.measured.kinds(r.kind) },
+                { head: t.measured.date, text: true, raw: (r) => r.started, cell: (r) => r.started.replace('T', ' ').slice(0, 16) || '–' },
+              ]}
+            />
+          )}
+          {all.length > 1 && chosen >= 0 && (
+            <Select
+              label={t.measured.compare}
+              value={s.other}
+              id="other"
+              options={[['', t.measured.noOther], ...all.filter((r) => r.id !== s.run && r.kind === all[chosen]!.kind).map((r): [string, string] => [r.id, `${r.title} ${r.started.slice(0, 16)}`])]}
+              onChange={(v) => set({ other: v })}
+            />
+          )}
         </Card>
+        {s.run && run.error && <Failed error={run.error} />}
+        {!s.run && all.length > 0 && <Empty>{t.measured.choose}</Empty>}
+        {run.value && (
+          <>
+            {run.value.kind === 'validate' && <Gap run={run.value} />}
+            {run.value.kind === 'bench' && <Predict key={run.value.id} run={run.value} />}
+            <Compare run={run.value} other={other.value?.kind === run.value.kind ? other.value : undefined} />
+            <ReportButton name={'ridgeline-' + run.value.kind} />
+          </>
+        )}
       </div>
+    </div>
+  )
+}
+
+function useRun(id: string, dropped: Run[]) {
+  const { t } = useLang()
+  const own = dropped.find((r) => r.id === id)
+  return useLoaded(id && (own ? id + dropped.length : id), async (signal) => {
+    if (own) return own
+    if (id.startsWith('file:')) throw new Problem(t.measured.gone(id.slice(5)), 404)
+    return get<Run>('runs/' + encodeURIComponent(id), signal)
+  })
+}
+
+/** Drop takes a document of bench, probe or validate from the reader's disk; it stays in the browser. */
+function Drop({ onRun }: { onRun: (r: Run) => void }) {
+  const { t } = useLang()
+  const [over, setOver] = useState(false)
+  const [error, setError] = useState<Problem>()
+  const file = useRef<HTMLInputElement>(null)
+  const take = async (x: File | undefined) => {
+    if (!x) return
+    setError(undefined)
+    try {
+      let d: Json
+      try {
+        d = JSON.parse(await x.text()) as Json
+      } catch {
+        throw new Problem(t.measured.notJson(x.name), 400)
+      }
+      const run = d && typeof d === 'object' ? runOf(x.name, d) : undefined
+      if (!run) throw new Problem(t.measured.unknown(x.name), 400)
+      onRun(run)
+    } catch (e) {
+      setError(asProblem(e))
+    }
+  }
+  return (
+    <div
+      class={'drop' + (over ? ' over' : '')}
+      onDragOver={(e) => (e.preventDefault(), setOver(true))}
+      onDragLeave={() => setOver(false)}
+      onDrop={(e) => {
+        e.preventDefault()
+        setOver(false)
+        void take(e.dataTransfer?.files[0])
+      }}
+    >
+      <div class="row">
+        <button type="button" onClick={() => file.current!.click()}>{t.measured.open}</button>
+        <span class="hint">{t.measured.dropHint}</span>
+        <input ref={file} type="file" accept=".json,application/json" hidden aria-label={t.measured.open} onChange={(e) => void take(e.currentTarget.files?.[0]).then(() => (file.current!.value = ''))} />
+      </div>
+      {error && <Failed error={error} />}
     </div>
   )
 }

@@ -9,13 +9,19 @@ import type { Serving } from '../state'
 import { Card, Skeleton } from '../ui/parts'
 import { planText, requestOf } from './request'
 
+/** rolesOf is a plan in two roles, their workers left open: the plan's own, or the same layout for both. */
+export function rolesOf(p: Point['plan']): string {
+  if (p.prefill !== undefined) return `prefill:${p.prefill};decode:${p.decode}`
+  const { replicas: _, redundant: __, ...one } = p
+  return `prefill:${planText(one)};decode:${planText(one)}`
+}
+
 /** Ratio maps output per GPU over the workers of both roles. */
 export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
   const { t, f } = useLang()
-  const roles = best.plan.prefill !== undefined
   const loaded = useLoaded(JSON.stringify([asked, planText(best.plan), best.cluster]), async (signal) => {
-    const body = await requestOf({ ...asked, clusters: best.cluster, plan: roles ? planText(best.plan) : '', spec: best.spec === 'none' ? '' : best.spec, price: '' })
-    return post<RatioDoc>('infer/ratio', { ...body, concurrency: String(best.concurrency) }, signal)
+    const body = await requestOf({ ...asked, clusters: best.cluster, plan: rolesOf(best.plan), spec: best.spec === 'none' ? '' : best.spec, price: '' })
+    return post<RatioDoc>('infer/ratio', { ...body, concurrency: String(best.concurrency), spec: best.spec }, signal)
   })
   if (loaded.error)
     return (
@@ -24,7 +30,7 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
       </Card>
     )
   if (!loaded.value) return <Card title={t.serving.ratioTitle} id="ratio"><Skeleton tall /></Card>
-  const cells = loaded.value.cells
+  const cells = loaded.value.cells.map((c) => ({ ...c.point, ...c, limited_by: c.point.bound }))
   const rows = [...new Set(cells.map((c) => c.prefill_workers))].sort((a, b) => a - b)
   const cols = [...new Set(cells.map((c) => c.decode_workers))].sort((a, b) => a - b)
   const top = Math.max(...cells.map((c) => c.output_tokens_per_second_per_gpu ?? 0), 1e-9)
@@ -42,14 +48,14 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
           `${c.prefill_workers} ${t.serving.prefill}, ${c.decode_workers} ${t.serving.decode}`,
           `${f.num(c.output_tokens_per_second_per_gpu)} ${t.serving.y}`,
           `${f.int(c.gpus)} GPU, TTFT ${f.seconds(c.ttft_seconds)}, TPOT ${f.seconds(c.tpot_seconds)}`,
-          ...(c.limited_by ? [t.serving.limits(t.serving.role(c.limited_by))] : []),
+          ...(c.limited_by ? [t.serving.limits(t.bound(c.limited_by))] : []),
           c.meets_slo ? t.serving.kept : t.serving.notKept,
         ].join('\n'),
         shape: (
           <>
             <rect class={'cell' + (share ? '' : ' none')} x={x + 1} y={y + 1} width={w - 2} height={42} rx="3" fill-opacity={share ? 0.1 + 0.9 * share : 1} />
             <text x={x + w / 2} y={y + 20} text-anchor="middle" class={share > 0.55 ? 'onaccent' : undefined}>{f.num(c.output_tokens_per_second_per_gpu === null ? null : Number(c.output_tokens_per_second_per_gpu.toPrecision(3)))}</text>
-            <text x={x + w / 2} y={y + 35} text-anchor="middle" class={'small' + (share > 0.55 ? ' onaccent' : '')}>{w > 56 ? t.serving.role(c.limited_by) : (c.limited_by[0] ?? '')}</text>
+            <text x={x + w / 2} y={y + 35} text-anchor="middle" class={'small' + (share > 0.55 ? ' onaccent' : '')}>{w > 56 ? t.bound(c.limited_by) : (c.limited_by[0] ?? '')}</text>
           </>
         ),
       }

@@ -30,29 +30,27 @@ export function reportOf(lang: string, title: string, made: string, again: strin
   copy.querySelectorAll('button.sort, button.pick').forEach((el) => el.replaceWith(...el.childNodes))
   copy.querySelectorAll('button, select, input, datalist, .exports, .field, .hidden, .segments, .skeleton').forEach((el) => el.remove())
   for (const el of copy.querySelectorAll('[tabindex]')) el.removeAttribute('tabindex')
-  const doc = document.implementation.createHTMLDocument(title)
-  doc.documentElement.lang = lang
-  const charset = doc.createElement('meta')
-  charset.setAttribute('charset', 'utf-8')
-  const view = doc.createElement('meta')
-  view.name = 'viewport'
-  view.content = 'width=device-width, initial-scale=1'
-  const style = doc.createElement('style')
-  style.textContent = [...document.styleSheets].flatMap((s) => [...s.cssRules].map((r) => r.cssText)).join('\n') + '\n.main{max-width:1100px;margin:1.5rem auto;padding:0 1rem}'
-  doc.head.prepend(charset, view)
-  doc.head.append(style)
-  const head = doc.createElement('h1')
+  const styles = [...document.styleSheets].flatMap((x) => [...x.cssRules].map((r) => r.cssText)).join('\n')
+  const head = document.createElement('h1')
   head.textContent = document.title
-  const foot = doc.createElement('p')
+  const foot = document.createElement('p')
   foot.className = 'note'
-  const link = doc.createElement('a')
+  const link = document.createElement('a')
   link.href = location.href
   link.textContent = again
   foot.append(`${made}, ${new Date().toISOString().slice(0, 10)}. `, link)
-  const body = doc.createElement('div')
-  body.className = 'main'
+  const body = document.createElement('div')
+  body.className = 'main report'
   body.append(head, ...copy.childNodes, foot)
-  if (document.documentElement.dataset.theme) doc.documentElement.dataset.theme = document.documentElement.dataset.theme
-  doc.body.append(body)
-  return '<!doctype html>\n' + doc.documentElement.outerHTML
+  const theme = document.documentElement.dataset.theme
+  const name = document.createElement('title')
+  name.textContent = title + ': ' + document.title
+  // Put together as text: a style element made here would fall under this page's own policy.
+  return `<!doctype html>
+<html lang="${lang}"${theme ? ` data-theme="${theme}"` : ''}>
+<head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">${name.outerHTML}
+<style>${styles}</style></head>
+<body>${body.outerHTML}</body>
+</html>
+`
 }

@@ -95,7 +95,7 @@ export function ModelField(p: { model: string; config: string; models: string[];
       <div class="row drophint">
         <button type="button" class="quiet" onClick={() => file.current!.click()}>config.json…</button>
         <span class="hint">{p.config ? t.drop.using : t.drop.hint}</span>
-        <input ref={file} type="file" accept=".json,application/json" class="hidden" tabIndex={-1} aria-label={t.drop.label} onChange={(e) => void take(e.currentTarget.files?.[0]).then(() => (file.current!.value = ''))} />
+        <input ref={file} type="file" accept=".json,application/json" hidden aria-label={t.drop.label} onChange={(e) => void take(e.currentTarget.files?.[0]).then(() => (file.current!.value = ''))} />
       </div>
       {told && <p class="hint good" role="status">{t.drop.read(f.count(told.parameters), f.count(told.active_parameters), told.layers)}</p>}
       {error && <Failed error={error} />}

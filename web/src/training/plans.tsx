@@ -17,7 +17,7 @@ export function Plans({ list, chosen, best, onPick, doc }: { list: Priced[]; cho
         rows={list}
         chosen={chosen}
         onPick={(i) => onPick(list[i]!.text)}
-        pickLabel={(p) => t.plans.show(p.text)}
+        pickLabel={(p, i) => t.plans.show(i + 1, p.text)}
         columns={[
           { head: '#', raw: (_, i) => i + 1, cell: (_, i) => f.int(i + 1) },
           { head: t.plans.plan, text: true, raw: (p) => p.text, cell: (p) => <PlanText text={p.text}>{p.text === best && <span class="badge">{t.plans.best}</span>}</PlanText> },

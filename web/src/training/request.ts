@@ -1,4 +1,5 @@
 import type { ClusterDoc, PlanDoc, PlanKeys } from '../api/types'
+import { post } from '../api/client'
 import { unpack } from '../share/pack'
 import type { Training } from '../state'
 
@@ -82,12 +83,10 @@ function shown(p: PlanKeys, k: string): boolean {
   return true
 }
 
-/** fullPlan fixes every key, so that nothing is left to search. */
-export function fullPlan(p: PlanKeys): string {
-  return Object.entries(p)
-    .filter(([k]) => k !== 'precision' && k !== 'fsdp')
-    .map(([k, v]) => `${k}=${v}`)
-    .join(',')
+/** layoutOf is a plan with every key fixed but the precision, which the question states. */
+export function layoutOf(p: PlanKeys): PlanKeys {
+  const { precision: _, ...rest } = p
+  return rest
 }
 
 /** Priced is a plan under the figures of the moment: its result, or why it has none. */
@@ -98,4 +97,11 @@ export interface Priced {
   error?: string
 }
 
-export const priced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: p.plan, result: p })
+export const priced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: layoutOf(p.plan), result: p })
+
+/** price evaluates complete plans under a question's figures; nothing is searched, one that is not legal tells why. */
+export async function price(s: Training, cluster: ClusterDoc | undefined, plans: PlanKeys[], signal: AbortSignal): Promise<{ result?: PlanDoc; error?: string }[]> {
+  const { plan: _, ...body } = await requestOf(s, cluster)
+  const doc = await post<{ plans: { plan: PlanDoc | null; error?: string }[] }>('train/price', { ...body, plans }, signal)
+  return doc.plans.map((p) => (p.plan ? { result: p.plan } : { error: p.error ?? '' }))
+}

@@ -72,7 +72,6 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
         {ramp && (
           <g class="roof" aria-hidden="true">
             <line {...ramp} />
-            <text transform={`translate(${ramp.x1 + 8},${ramp.y1 - 8}) rotate(${(Math.atan2(ramp.y2 - ramp.y1, ramp.x2 - ramp.x1) * 180) / Math.PI})`}>{`HBM ${f.rate(seen)}`}</text>
           </g>
         )}
         {shown.map((r) => {
@@ -82,10 +81,17 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
             <g class="roof" key={r.format ?? ''} aria-hidden="true">
               <line x1={x.at(from)} x2={box.width - box.right} y1={y.at(v)} y2={y.at(v)} />
               {r.peak && r.peak !== v && <line class="peak" x1={x.at(from)} x2={box.width - box.right} y1={y.at(r.peak)} y2={y.at(r.peak)} />}
-              <text x={box.width - box.right - 4} y={y.at(v) - 6} text-anchor="end">{`${r.format} ${f.flopRate(v)}`}</text>
             </g>
           )
         })}
+        <g class="roof names" aria-hidden="true">
+          {ramp && (
+            <text transform={`translate(${(ramp.x1 + ramp.x2) / 2},${(ramp.y1 + ramp.y2) / 2}) rotate(${(Math.atan2(ramp.y2 - ramp.y1, ramp.x2 - ramp.x1) * 180) / Math.PI})`} dy="-8" text-anchor="middle">{`HBM ${f.rate(seen)}`}</text>
+          )}
+          {shown.map((r) => (
+            <text key={r.format ?? ''} x={box.width - box.right - 4} y={y.at(r.achieved) - 6} text-anchor="end">{`${r.format} ${f.flopRate(r.achieved)}`}</text>
+          ))}
+        </g>
         <Marks marks={marks} box={box} label={t.roof.marks(points.length)} />
       </svg>
     )

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import { post, Problem } from '../api/client'
-import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc, TrainDoc } from '../api/types'
+import { post } from '../api/client'
+import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
@@ -8,7 +8,7 @@ import { Card, Select } from '../ui/parts'
 import { Slider } from '../ui/slider'
 import type { Answer } from './page'
 import { precisions } from './form'
-import { priced, requestOf, type Priced } from './request'
+import { price, priced, requestOf, type Priced } from './request'
 
 export interface WallsState {
   plans: Priced[] // the ranked plans under the figures of the moment, in the order of the search
@@ -60,19 +60,8 @@ async function sweep(plans: Priced[], asked: Training, cluster: ClusterDoc | und
 }
 
 async function reprice(ranked: Priced[], now: Training, cluster: ClusterDoc | undefined, signal: AbortSignal): Promise<{ plans: Priced[] }> {
-  const body = await requestOf(now, cluster)
-  const plans = await Promise.all(
-    ranked.map(async (p): Promise<Priced> => {
-      try {
-        const doc = await post<TrainDoc>('train', { ...body, plan: p.sent, alone: true }, signal)
-        return { ...p, result: doc.best }
-      } catch (e) {
-        if (e instanceof Problem && e.status >= 400 && e.status < 500 && e.status !== 401) return { text: p.text, sent: p.sent, error: e.detail }
-        throw e
-      }
-    }),
-  )
-  return { plans }
+  const answers = await price(now, cluster, ranked.map((p) => p.sent), signal)
+  return { plans: ranked.map((p, i) => ({ text: p.text, sent: p.sent, ...answers[i] })) }
 }
 
 interface Props {

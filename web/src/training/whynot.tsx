@@ -1,12 +1,11 @@
 import { PlanText } from '../ui/plan'
-import { post } from '../api/client'
-import type { ClusterDoc, PlanDoc, Rejected, TrainDoc } from '../api/types'
+import type { ClusterDoc, PlanDoc, Rejected } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
 import { Card, Facts, Failed, Select } from '../ui/parts'
 import type { Answer } from './page'
-import { requestOf, shortPlan } from './request'
+import { layoutOf, price, shortPlan } from './request'
 
 interface Props {
   answer: Answer
@@ -24,14 +23,15 @@ export function WhyNot({ answer, s, now, set, best, cluster, moved }: Props) {
   const others = (answer.doc.rejected ?? []).filter((r) => r.result)
   const chosen = others.find((r) => r.name === s.why) ?? others[0]
   const key = moved && chosen ? JSON.stringify([now, chosen.name]) : ''
-  const again = useLoaded(key, async (signal) => post<TrainDoc>('train', { ...(await requestOf(now, cluster)), plan: chosen!.plan, alone: true }, signal), 120)
+  const again = useLoaded(key, (signal) => price(now, cluster, [layoutOf(chosen!.plan)], signal), 60)
   if (!chosen) return null
-  const result = moved && again.value ? again.value.best : chosen.result!
+  const fresh = moved ? again.value?.[0] : undefined
+  const result = fresh?.result ?? chosen.result!
   const name = t.alternative(chosen.name)
   return (
     <Card title={t.why.title(name)} id="whynot">
       <Select label={t.why.choose} value={chosen.name} options={others.map((r): [string, string] => [r.name, t.alternative(r.name)])} onChange={(v) => set({ why: v })} id="whynot-choice" />
-      {again.error && moved ? <Failed error={again.error} /> : <Reasons r={result} best={best} other={chosen} />}
+      {moved && again.error ? <Failed error={again.error} /> : fresh?.error ? <p class="sentence" lang="en">{fresh.error}</p> : <Reasons r={result} best={best} other={chosen} />}
       <Illegal answer={answer} />
     </Card>
   )

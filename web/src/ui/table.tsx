@@ -11,7 +11,7 @@ export interface Column<T> {
 }
 
 /** Table sorts by a column's head, exports CSV, and lets one row be chosen. */
-export function Table<T>(p: { name: string; caption: string; columns: Column<T>[]; rows: T[]; chosen?: number; onPick?: (i: number) => void; pickLabel?: (row: T) => string }) {
+export function Table<T>(p: { name: string; caption: string; columns: Column<T>[]; rows: T[]; chosen?: number; onPick?: (i: number) => void; pickLabel?: (row: T, i: number) => string }) {
   const { t } = useLang()
   const [by, setBy] = useState<{ col: number; down: boolean }>()
   const order = p.rows.map((_, i) => i)
@@ -26,7 +26,7 @@ export function Table<T>(p: { name: string; caption: string; columns: Column<T>[
   }
   return (
     <div class="tablebox">
-      <div class="scroll" tabIndex={0} role="region" aria-label={p.caption}>
+      <div class="scroll" tabIndex={0} role="region" aria-label={t.table.region(p.caption)}>
         <table class={p.onPick ? 'picks' : undefined}>
           <caption class="hidden">{p.caption}</caption>
           <thead>
@@ -49,7 +49,7 @@ export function Table<T>(p: { name: string; caption: string; columns: Column<T>[
                   {p.columns.map((c, j) => (
                     <td key={j} class={c.text ? undefined : 'n'}>
                       {j === 0 && p.onPick && p.pickLabel ? (
-                        <button type="button" class="pick" aria-label={p.pickLabel(row)} aria-pressed={p.chosen === i}>
+                        <button type="button" class="pick" aria-label={p.pickLabel(row, i)} aria-pressed={p.chosen === i}>
                           {c.cell(row, i)}
                         </button>
                       ) : (

@@ -1,0 +1,57 @@
+import { useLang } from '../i18n'
+import type { Format } from '../units'
+import { Card, Notes } from '../ui/parts'
+import { Table, type Column } from '../ui/table'
+import { figuresOf, type Run, type RunFigure } from './runs'
+
+/** said is a figure with its unit. */
+export function said(x: RunFigure, v: number, f: Format): string {
+  switch (x.unit) {
+    case 's':
+      return f.seconds(v)
+    case 'B/s':
+      return f.rate(v)
+    case 'FLOP/s':
+      return f.flopRate(v)
+    case 'share':
+      return f.percent(v)
+    case 'count':
+      return f.int(v)
+    default:
+      return `${f.num(v)} ${x.unit}`
+  }
+}
+
+/** Compare lists a run's figures, beside those of another. */
+export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
+  const { t, f } = useLang()
+  const rows = figuresOf(run)
+  const second = new Map(other && figuresOf(other).map((x) => [x.name, x.value]))
+  const change = (x: RunFigure) => {
+    const v = second.get(x.name)
+    return v === undefined || x.value === 0 ? null : v / x.value - 1
+  }
+  const columns: Column<RunFigure>[] = [
+    { head: t.measured.metric, text: true, raw: (x) => x.name, cell: (x) => x.name },
+    { head: other ? run.title : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
+  ]
+  if (other)
+    columns.push(
+      { head: other.title, raw: (x) => second.get(x.name) ?? null, cell: (x) => (second.has(x.name) ? said(x, second.get(x.name)!, f) : '–') },
+      {
+        head: t.measured.change,
+        raw: change,
+        cell: (x) => {
+          const c = change(x)
+          const worse = c !== null && ((x.better === 'less' && c > 0.02) || (x.better === 'more' && c < -0.02))
+          return <span class={worse ? 'over' : undefined}>{c === null ? '–' : (c > 0 ? '+' : '') + f.percent(c)}</span>
+        },
+      },
+    )
+  return (
+    <Card title={t.measured.figures} id="figures">
+      <Table name={'figures-' + run.kind} caption={t.measured.figures} rows={rows} columns={columns} />
+      <Notes title={t.warnings} lines={run.document.warnings as string[] | undefined} />
+    </Card>
+  )
+}

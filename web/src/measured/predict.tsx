@@ -1,0 +1,92 @@
+import { useState } from 'preact/hooks'
+import { post, type Problem } from '../api/client'
+import type { InferDoc } from '../api/types'
+import { asProblem } from '../api/use'
+import { Figure, Legend } from '../chart/figure'
+import { Lines, type Series } from '../chart/lines'
+import { useLang } from '../i18n'
+import { Card, Failed, Field } from '../ui/parts'
+import { loadsOf, type Run } from './runs'
+
+/** Predict asks what the measured service should have done, and lays the answer beside the measurement. */
+export function Predict({ run }: { run: Run }) {
+  const { t, f } = useLang()
+  const loads = loadsOf(run.document)
+  const one = loads[0]
+  const labels = (run.document.labels ?? {}) as Record<string, string>
+  const [q, setQ] = useState({ model: labels.model ?? String(run.document.model ?? ''), cluster: labels.cluster ?? 'h200x8', plan: labels.plan ?? 'tp=8', isl: String(one?.isl || 1024), osl: String(one?.osl || 1024) })
+  const [doc, setDoc] = useState<InferDoc>()
+  const [error, setError] = useState<Problem>()
+  if (!loads.length) return null
+  const ask = async () => {
+    setError(undefined)
+    try {
+      setDoc(await post<InferDoc>('infer', { ...q, isl: Number(q.isl), osl: Number(q.osl), concurrency: [...new Set(loads.map((l) => l.concurrency))].sort((a, b) => a - b).join(',') }))
+    } catch (e) {
+      setError(asProblem(e))
+    }
+  }
+  const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }) })
+  return (
+    <Card title={t.measured.gapTitle} id="predict">
+      <form
+        class="inline"
+        onSubmit={(e) => {
+          e.preventDefault()
+          void ask()
+        }}
+      >
+        <Field label={t.ask.model} {...on('model')} />
+        <Field label={t.ask.cluster} {...on('cluster')} />
+        <Field label={t.serving.plan} {...on('plan')} />
+        <Field label={t.serving.isl} {...on('isl')} unit={t.unit.tokens} numeric />
+        <Field label={t.serving.osl} {...on('osl')} unit={t.unit.tokens} numeric />
+        <button type="submit" class="primary">{t.measured.predict}</button>
+      </form>
+      {error && <Failed error={error} />}
+      {doc && <Beside loads={loads} doc={doc} say={(n, x) => t.measured.worst(n, f.percent(x))} />}
+    </Card>
+  )
+}
+
+const figures = ['tpot', 'ttft', 'output'] as const
+
+function Beside({ loads, doc, say }: { loads: ReturnType<typeof loadsOf>; doc: InferDoc; say: (name: string, gap: number) => string }) {
+  const { t, f } = useLang()
+  const of = { tpot: 'tpot_seconds', ttft: 'ttft_seconds', output: 'output_tokens_per_second' } as const
+  const names = { tpot: 'TPOT', ttft: 'TTFT', output: t.serving.throughput }
+  const text = (k: (typeof figures)[number]) => (k === 'output' ? f.num : f.seconds)
+  const rows = figures.flatMap((k) =>
+    loads.flatMap((l) => {
+      const p = doc.points?.find((x) => x.concurrency === l.concurrency)?.[of[k]]
+      return p && l[k] > 0 ? [{ k, concurrency: l.concurrency, measured: l[k], predicted: p, gap: p / l[k] - 1 }] : []
+    }),
+  )
+  const worst = [...rows].sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap))[0]
+  return (
+    <>
+      {worst && <p class="sentence">{say(`${names[worst.k]}, ${f.int(worst.concurrency)} ${t.serving.inFlight}`, worst.gap)}</p>}
+      <Legend keys={[{ name: t.measured.measured, tone: 'tone1' }, { name: t.measured.predicted, tone: 'tone2' }]} />
+      <div class="pictures three">
+        {figures.map((k) => {
+          const mine = rows.filter((r) => r.k === k)
+          const series: Series[] = (['measured', 'predicted'] as const).map((w, i) => ({
+            name: t.measured[w],
+            tone: i + 1,
+            dotted: w === 'predicted',
+            points: mine.map((r) => ({ x: r.concurrency, y: r[w], label: `${t.measured[w]}: ${text(k)(r[w])}\n${f.int(r.concurrency)} ${t.serving.inFlight}\n${t.measured.gap} ${f.percent(r.gap)}` })),
+          }))
+          return (
+            <Figure
+              key={k}
+              name={'beside-' + k}
+              title={names[k]}
+              data={{ head: [t.serving.inFlight, t.measured.measured, t.measured.predicted, t.measured.gap], rows: mine.map((r) => [r.concurrency, r.measured, r.predicted, r.gap]) }}
+              draw={(width) => <Lines width={width} label={names[k]} series={series} xLabel={t.serving.inFlight} yLabel={k === 'output' ? t.unit.tokensPerSecond : names[k]} xText={f.int} yText={text(k)} xScale="doubling" />}
+            />
+          )
+        })}
+      </div>
+    </>
+  )
+}

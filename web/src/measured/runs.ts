@@ -1,0 +1,112 @@
+// Runs as they are kept or dropped: what kind of document it is, and its
+// figures by name, so that two runs of one kind can be held together.
+
+export type Kind = 'bench' | 'probe' | 'validate'
+
+export interface Run {
+  id: string
+  kind: Kind
+  title: string
+  started: string
+  document: Json
+}
+
+export type Json = Record<string, unknown>
+
+export interface RunFigure {
+  name: string
+  value: number
+  unit: 's' | 'B/s' | 'FLOP/s' | 'tokens/s' | 'requests/s' | 'share' | 'count' | string
+  better?: 'less' | 'more'
+}
+
+/** kindOf tells a document by its own fields; undefined where it is none of ours. */
+export function kindOf(d: Json): Kind | undefined {
+  if (Array.isArray(d.stages) && typeof d.url === 'string') return 'bench'
+  if (typeof d.record === 'string' && Array.isArray(d.results)) return 'probe'
+  if (Array.isArray(d.predictions) && typeof d.metrics === 'object') return 'validate'
+  return undefined
+}
+
+/** runOf makes a run of a dropped document. */
+export function runOf(name: string, d: Json): Run | undefined {
+  const kind = kindOf(d)
+  if (!kind) return undefined
+  const started = text(d.started) || text(d.when)
+  const title = { bench: () => `${text(d.model)} @ ${text(d.url)}`, probe: () => text(d.source) || name, validate: () => name }[kind]()
+  return { id: 'file:' + name, kind, title, started, document: d }
+}
+
+const text = (v: unknown): string => (typeof v === 'string' ? v : '')
+const list = (v: unknown): Json[] => (Array.isArray(v) ? (v as Json[]) : [])
+const at = (d: unknown, ...path: string[]): unknown => path.reduce((x: unknown, k) => (x && typeof x === 'object' ? (x as Json)[k] : undefined), d)
+
+export const stages = (d: Json): Json[] => list(d.stages)
+
+/** level of a bench stage in words: its load. */
+export function level(s: Json): string {
+  const rate = Number(s.rate)
+  return rate > 0 ? `${rate} requests/s` : `${String(s.concurrency)} in flight`
+}
+
+/** figuresOf lists what a run measured, SI. */
+export function figuresOf(r: Run): RunFigure[] {
+  const out: RunFigure[] = []
+  const add = (name: string, v: unknown, unit: string, factor = 1, better?: 'less' | 'more') => {
+    if (typeof v === 'number' && Number.isFinite(v)) out.push({ name, value: v * factor, unit, better })
+  }
+  if (r.kind === 'bench')
+    for (const s of stages(r.document)) {
+      const l = level(s)
+      for (const [k, name] of [['ttft_ms', 'TTFT'], ['tpot_ms', 'TPOT'], ['e2e_ms', 'E2E']] as const)
+        for (const q of ['p50', 'p99'] as const) add(`${l}: ${name} ${q}`, at(s, k, q), 's', 1e-3, 'less')
+      add(`${l}: output`, s.output_tokens_per_second, 'tokens/s', 1, 'more')
+      add(`${l}: goodput`, s.goodput, 'requests/s', 1, 'more')
+      add(`${l}: failed`, at(s, 'requests', 'failed'), 'count', 1, 'less')
+    }
+  if (r.kind === 'probe')
+    for (const x of list(r.document.results)) {
+      const shape = [x.m, x.n, x.k].every((v) => Number(v) > 0) ? ` ${String(x.m)}x${String(x.n)}x${String(x.k)}` : ''
+      const name = [text(x.device), text(x.kind), text(x.what) + shape, text(x.format), Number(x.bytes) > 0 ? `${String(x.bytes)} B` : ''].filter(Boolean).join(' ')
+      const unit = text(x.unit)
+      add(name, x.value, unit === 'bytes/s' ? 'B/s' : unit, 1, unit === 's' ? 'less' : 'more')
+    }
+  if (r.kind === 'validate')
+    for (const [k, m] of Object.entries((r.document.metrics ?? {}) as Record<string, Json>))
+      for (const q of ['median_ape', 'mape', 'p90_ape', 'bias']) add(`${k}: ${q}`, m[q], 'share', 1, q === 'bias' ? undefined : 'less')
+  return out
+}
+
+/** pairs of a validation: what was predicted beside what was measured. */
+export function pairsOf(d: Json): { id: string; measured: number; predicted: number; text: string }[] {
+  return list(d.predictions)
+    .map((p) => ({ id: text(p.id), measured: Number(p.measured), predicted: Number(p.predicted), text: ['model', 'gpu', 'engine', 'plan'].map((k) => text(p[k])).filter(Boolean).join(', ') }))
+    .filter((p) => p.measured > 0 && p.predicted > 0)
+}
+
+/** groupsOf a validation, the farthest from the measurement first. */
+export function groupsOf(d: Json): { name: string; n: number; median: number; bias: number }[] {
+  return list(d.groups)
+    .map((g) => ({
+      name: Object.entries((g.key ?? {}) as Json).filter(([, v]) => v !== '' && v !== null).map(([k, v]) => `${k} ${String(v)}`).join(', '),
+      n: Number(g.n),
+      median: Number(g.median_ape),
+      bias: Number(g.bias),
+    }))
+    .filter((g) => g.n > 0 && Number.isFinite(g.median))
+    .sort((a, b) => b.median - a.median)
+}
+
+/** loads of a bench: its closed stages, which a prediction can answer. */
+export function loadsOf(d: Json): { concurrency: number; ttft: number; tpot: number; output: number; isl: number; osl: number }[] {
+  return stages(d)
+    .filter((s) => Number(s.concurrency) > 0 && !(Number(s.rate) > 0))
+    .map((s) => ({
+      concurrency: Number(s.concurrency),
+      ttft: Number(at(s, 'ttft_ms', 'mean')) / 1e3,
+      tpot: Number(at(s, 'tpot_ms', 'mean')) / 1e3,
+      output: Number(s.output_tokens_per_second),
+      isl: Math.round(Number(at(s, 'input_tokens', 'mean')) || 0),
+      osl: Math.round(Number(at(s, 'output_tokens', 'mean')) || 0),
+    }))
+}

@@ -1,0 +1,43 @@
+import { expect, test as base, type Page } from '@playwright/test'
+
+export { expect }
+
+/** A question that is answered at once: small model, few GPUs, network between two nodes. */
+export const small = '#/training?model=llama-3.1-8b&cluster=h100x16&batch=256&precision=bf16'
+export const serving = '#/serving?model=llama-3.1-8b&clusters=h100x8%2Ch200x8&spec=none&concurrency=1..64&tpot=20&price=2%2C3'
+
+/** test fails on any error of the page: an exception, a blocked style or script, a failed request. */
+export const test = base.extend<{ clean: string[] }>({
+  clean: [
+    async ({ page }, use) => {
+      const wrong: string[] = []
+      page.on('pageerror', (e) => wrong.push('exception: ' + e.message))
+      page.on('console', (m) => m.type() === 'error' && !(/status of 4(22|00|04)/.test(m.text()) && /\/(clusters|train|inspect)/.test(m.location().url)) && wrong.push('console: ' + m.text()))
+      page.on('response', (r) => r.status() >= 500 && wrong.push(`${r.status()} ${r.url()}`))
+      await use(wrong)
+      expect(wrong).toEqual([])
+    },
+    { auto: true },
+  ],
+})
+
+/** open a question and wait for its verdict and pictures. */
+export async function open(page: Page, hash: string): Promise<void> {
+  await page.goto('/' + hash)
+  await expect(page.locator('#verdict')).toBeVisible()
+  await expect(page.locator('.skeleton')).toHaveCount(0)
+  await expect(page.locator('.drawing svg').first()).toBeVisible()
+}
+
+/** slide moves a range input as a hand does: several steps, then rest. */
+export async function slide(page: Page, id: string, to: number): Promise<void> {
+  await page.locator('#' + id).evaluate((el: HTMLInputElement, v) => {
+    const from = Number(el.value)
+    for (const x of [from + (v - from) / 3, from + ((v - from) * 2) / 3, v]) {
+      el.value = String(x)
+      el.dispatchEvent(new Event('input', { bubbles: true }))
+    }
+  }, to)
+}
+
+export const shot = (page: Page, name: string, fullPage = true) => page.screenshot({ path: `screenshots/${name}.png`, fullPage })

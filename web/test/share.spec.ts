@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+import { expect, open, serving, shot, small, test } from './page'
+
+async function saved(page: import('@playwright/test').Page, press: () => Promise<void>): Promise<{ name: string; text: string; bytes: Buffer }> {
+  const [d] = await Promise.all([page.waitForEvent('download'), press()])
+  const bytes = readFileSync((await d.path())!)
+  return { name: d.suggestedFilename(), text: bytes.toString('utf8'), bytes }
+}
+
+test('pictures leave as SVG and PNG, tables as CSV, the answer as one HTML file', async ({ page, browser }) => {
+  await open(page, small)
+  const svg = await saved(page, () => page.getByRole('button', { name: 'SVG: Roofline' }).click())
+  expect(svg.name).toBe('roofline.svg')
+  expect(svg.text).toMatch(/<svg[^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
+  expect(svg.text).not.toMatch(/class=|var\(--/)
+  const png = await saved(page, () => page.getByRole('button', { name: 'PNG: Memory per stage' }).click())
+  expect([...png.bytes.subarray(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
+  expect(png.bytes.length).toBeGreaterThan(5000)
+  const csv = await saved(page, () => page.getByRole('button', { name: 'CSV: Plans, ranked' }).click())
+  expect(csv.text.split('\r\n').length).toBeGreaterThan(3)
+  expect(csv.text).toContain('Plan')
+  const report = await saved(page, () => page.locator('#report').click())
+  expect(report.text).not.toMatch(/<script|<link|src="http/)
+  const alone = await (await browser.newContext({ offline: true })).newPage()
+  await alone.setContent(report.text)
+  await expect(alone.locator('h2').first()).toHaveText('Verdict')
+  expect(await alone.locator('.drawing svg').count()).toBeGreaterThan(3)
+  await shot(alone, 'report')
+})
+
+test('serving: curves, fronts and the map of ratios', async ({ page }) => {
+  await open(page, serving)
+  await expect(page.locator('#figure-pareto [role=listitem]').first()).toBeAttached()
+  await expect(page.locator('#figure-pareto .legend')).toContainText('h200x8')
+  await expect(page.locator('#figure-throughput [role=listitem]').first()).toBeAttached()
+  await expect(page.locator('#figure-kv')).toContainText('tokens')
+  await expect(page.locator('#ratio')).toBeVisible()
+  await shot(page, 'serving')
+  await page.locator('#tpot').fill('0.001')
+  await page.locator('.go button').click()
+  await expect(page.locator('#verdict .lead')).toContainText('No deployment keeps the objective')
+})

@@ -1,0 +1,77 @@
+import { expect, test } from '@playwright/test'
+import { parseEvent } from '../src/api/client'
+import { csv } from '../src/chart/export'
+import { log } from '../src/chart/scale'
+import { preferred } from '../src/i18n'
+import { en } from '../src/i18n/en'
+import { vi } from '../src/i18n/vi'
+import { front } from '../src/serving/pareto'
+import { pack, unpack } from '../src/share/pack'
+import { address, parse, trainingDefaults } from '../src/state'
+import { steps } from '../src/training/walls'
+import { formats } from '../src/units'
+import type { Point } from '../src/api/types'
+
+test('the address holds the state and defaults stay out of it', () => {
+  const s = parse('#/training?model=gpt3-175b&net=0.5&unknown=1')
+  expect(s.training.model).toBe('gpt3-175b')
+  expect(parse(address(s))).toEqual(s)
+  expect(address(parse('#/nowhere'))).toBe('#/training')
+  expect(address({ ...s, training: { ...trainingDefaults } })).toBe('#/training')
+  const odd = { ...s, training: { ...trainingDefaults, plan: 'pp=2,tp=4&x=#?%' } }
+  expect(parse(address(odd))).toEqual(odd)
+})
+
+test('a config survives the address', async () => {
+  const config = { architectures: ['X'], text: 'Đường ống', n: 1.5, deep: { list: [1, null, true] } }
+  const text = await pack(config)
+  expect(text).toMatch(/^[\w-]+$/)
+  expect(await unpack(text)).toEqual(config)
+  await expect(unpack('!!')).rejects.toThrow()
+})
+
+test('quantities carry units and the number format of the language', () => {
+  const f = formats('en')
+  expect(f.seconds(20.2014)).toBe('20.2\u00a0s')
+  expect(f.seconds(0.000193)).toBe('193\u00a0µs')
+  expect(f.seconds(176.14)).toBe('176.1\u00a0s')
+  expect(f.bytes(75.2e9)).toBe('75.2\u00a0GB')
+  expect(f.rate(3e12)).toBe('3\u00a0TB/s')
+  expect(f.flopRate(989e12)).toBe('989\u00a0TFLOP/s')
+  expect(f.percent(0.385)).toBe('38.5\u00a0%')
+  expect(f.seconds(null)).toBe('–')
+  expect(formats('vi').seconds(20.2014)).toBe('20,2\u00a0s')
+})
+
+test('CSV quotes what needs it and holds no formula', () => {
+  expect(csv(['a', 'b'], [['x,y', 1.5], ['he said "so"', null], ['=1+1', -2]])).toBe('a,b\r\n"x,y",1.5\r\n"he said ""so""",\r\n\'=1+1,-2\r\n')
+})
+
+test('events of a stream are read', () => {
+  expect(parseEvent('event: progress\ndata: {"done":1,\ndata: "all":2}')).toEqual({ name: 'progress', data: { done: 1, all: 2 } })
+  expect(parseEvent(': a comment')).toBeUndefined()
+})
+
+test('marks of a log axis are round and not too many', () => {
+  const s = log([145, 6264], [0, 300])
+  expect(s.marks(6)).toEqual([200, 500, 1000, 2000, 5000])
+  expect(log([1e9, 1e15], [0, 300]).marks(4).every((v) => Number.isInteger(Math.log10(v)))).toBe(true)
+})
+
+test('a front keeps only what nothing beats', () => {
+  const p = (x: number, y: number) => ({ tokens_per_second_per_user: x, output_tokens_per_second_per_gpu: y }) as Point
+  expect(front([p(10, 5), p(8, 4), p(5, 9), p(5, 7), p(1, 9)]).map((x) => x.tokens_per_second_per_user)).toEqual([10, 5])
+})
+
+test('steps of the batch are whole and hold the batch', () => {
+  expect(steps(256)).toEqual([32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048])
+  expect(steps(1)[0]).toBe(1)
+})
+
+test('both languages say everything', () => {
+  const paths = (o: object, at = ''): string[] => Object.entries(o).flatMap(([k, v]) => (typeof v === 'object' && v !== null ? paths(v as object, `${at}${k}.`) : [`${at}${k}`]))
+  expect(paths(vi)).toEqual(paths(en))
+  for (const k of ['bound', 'part', 'phase', 'pass'] as const) expect(Object.keys(vi[k].known)).toEqual(Object.keys(en[k].known))
+  expect(preferred(['fr-FR', 'vi-VN', 'en'])).toBe('vi')
+  expect(preferred(['fr'])).toBe('en')
+})
