@@ -156,8 +156,11 @@ func walk(at string, v any, lines map[string]bool) {
 			walk(at+"."+k, v, lines)
 		}
 	case []any:
+		lines[at+" list"] = true // of texts such as warnings there may be none
 		for _, v := range x {
-			walk(at+"[]", v, lines)
+			if _, text := v.(string); !text {
+				walk(at+"[]", v, lines)
+			}
 		}
 	case nil: // may be there or not
 	default:
