@@ -14,7 +14,7 @@ plan: build
 build:
 	CGO_ENABLED=0 $(BUILD) -o bin/ridgeline ./cmd/ridgeline
 
-check: build lint test fuzz
+check: build lint test fuzz web-test
 
 lint:
 	@test -z "$$(gofmt -l .)" || { echo "not formatted; run gofmt -w on:"; gofmt -l .; exit 1; }
@@ -36,5 +36,5 @@ dist:
 	  out=dist/ridgeline-$(VERSION)-$$os-$$arch; [ $$os != windows ] || out=$$out.exe; echo $$out; \
 	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(BUILD) -o $$out ./cmd/ridgeline || exit 1; done; done
 
-clean:
-	rm -rf bin dist
+clean: ; rm -rf bin dist
+include web/web.mk

@@ -1,10 +1,9 @@
 import { defineConfig } from 'vite'
 
-// The page lies where the Go package embeds it. Relative addresses let it be
-// served under any path; no asset is inlined, so that the content security
-// policy needs no data: scripts or styles.
+// The page lies where the Go package embeds it. No asset is inlined, so that the
+// content security policy needs no data: scripts or styles.
 export default defineConfig({
-  base: './',
+  base: '/',
   build: {
     outDir: '../internal/web/dist',
     emptyOutDir: true,
@@ -14,5 +13,5 @@ export default defineConfig({
     reportCompressedSize: true,
   },
   // `npm run dev` beside `ridgeline web`: the API is the real one.
-  server: { proxy: { '/api': 'http://127.0.0.1:8080' } },
+  server: { proxy: { '/api': { target: 'http://127.0.0.1:8787', changeOrigin: true, headers: { Origin: 'http://127.0.0.1:8787' } } } },
 })

@@ -11,6 +11,9 @@ const steps = (units: [number, string, number?][]) => (v: number): [number, stri
 }
 
 // Steps of minutes are compared with steps of seconds: the second stays up to ten minutes.
+/** Below this a quantity is the rounding of a sum, whatever its unit. */
+const tiny = 1e-12
+
 const time = steps([[86400, 'd', 172_800], [3600, 'h', 7200], [60, 'min', 600], [1, 's'], [1e-3, 'ms'], [1e-6, 'µs'], [1e-9, 'ns']])
 const decimal = (unit: string) =>
   steps([[1e18, 'E' + unit], [1e15, 'P' + unit], [1e12, 'T' + unit], [1e9, 'G' + unit], [1e6, 'M' + unit], [1e3, 'k' + unit], [1, unit]])
@@ -27,7 +30,7 @@ export function formats(lang: string) {
   const num = (v: number) => (Math.abs(v) >= 1000 ? whole.format(v) : digits.format(v))
   const made = (step: (v: number) => [number, string], suffix = '') => (v: number | null | undefined) => {
     if (v == null || !Number.isFinite(v)) return '–'
-    if (v === 0) return '0 ' + step(1)[1] + suffix
+    if (Math.abs(v) < tiny) return '0 ' + step(1)[1] + suffix
     const [x, unit] = step(v)
     return (num(x) + '\u00a0' + unit + suffix).trim()
   }

@@ -15,16 +15,16 @@ export function linear(domain: [number, number], range: [number, number], nice =
   return { at: s, marks: (n) => s.ticks(n), from, to }
 }
 
-/** log marks powers of ten, thinned where they crowd; within two decades also 2 and 5, within one d3's own. */
+/** log marks powers of ten, thinned where they crowd, and where there is room 2 and 5, within a decade also 3 and 7. */
 export function log(domain: [number, number], range: [number, number]): Scale {
   const s = scaleLog(domain, range)
   const decades = Math.log10(domain[1] / domain[0])
   const marks = (n: number) => {
-    if (decades < 0.8) return thin(s.ticks(n), n)
     const all = s.ticks(10)
     const of = (keep: number[]) => all.filter((v) => keep.includes(Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))))
-    const fine = of([1, 2, 5])
-    return fine.length <= n ? fine : thin(of([1]), n)
+    const close = decades < 1 ? of([1, 2, 3, 5, 7]) : of([1, 2, 5])
+    if (close.length < 2) return thin(s.ticks(n), n)
+    return close.length <= n ? close : decades < 1 ? thin(close, n) : thin(of([1]), n)
   }
   return { at: s, marks, from: domain[0], to: domain[1] }
 }

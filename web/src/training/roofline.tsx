@@ -51,9 +51,11 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
     const box = frame(width, Math.max(300, Math.min(430, width * 0.62)), { left: 104 })
     if (!points.length) return <p class="note">{t.roof.none}</p>
     const rates = points.map((o) => o.flops / o.estimate_seconds)
-    const x = log(padded(points.map((o) => o.flops_per_byte), 0.1), [box.left, box.width - box.right])
     const y = log(padded([...rates, ...shown.map((r) => r.peak ?? r.achieved)], 0.05), [box.height - box.bottom, box.top])
     const top = Math.max(...shown.map((r) => r.achieved), ...rates)
+    // The ridge stands in the picture even where every operation lies beyond it.
+    const ridge = wall ? [(top / wall.achieved) * 0.7] : []
+    const x = log(padded([...ridge, ...points.map((o) => o.flops_per_byte)], 0.1), [box.left, box.width - box.right])
     const slope = (bytes: number, roof: number) => {
       const from = Math.max(x.from, y.from / bytes)
       const to = Math.min(x.to, roof / bytes)

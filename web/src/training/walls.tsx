@@ -89,7 +89,7 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
   }
   return (
     <Card title={t.walls.title} id="walls" aside={walls.moved ? <button type="button" onClick={() => set({ net: answer.asked.net, up: answer.asked.up, hbm: answer.asked.hbm, batch: answer.asked.batch, precision: answer.asked.precision })}>{t.walls.reset}</button> : undefined}>
-      <p class="note">{t.walls.note}</p>
+      <p class="note screen">{t.walls.note}</p>
       <div class="sliders">
         {(['net', 'up', 'hbm'] as const).map((k) => {
           const even = walls.evens.find((e) => e.what === figure[k])

@@ -80,7 +80,7 @@ function largest(r: PlanDoc, names: (k: string) => string, f: { bytes: (v: numbe
 function costs(r: PlanDoc, best: PlanDoc, names: (k: string) => string, f: { seconds: (v: number) => string }): string {
   const more = [['kernels', r.kernel_seconds - best.kernel_seconds] as const, ...Object.entries(r.exposed).map(([k, v]) => [k, v - (best.exposed[k] ?? 0)] as const)]
   return more
-    .filter(([, v]) => v > 0)
+    .filter(([, v]) => v > best.step_seconds * 1e-3)
     .sort((a, b) => b[1] - a[1])
     .slice(0, 2)
     .map(([k, v]) => `${names(k)} +${f.seconds(v)}`)

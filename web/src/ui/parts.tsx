@@ -103,8 +103,26 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   return (
     <div class="failed" role="alert">
       <strong>{error.status === 0 ? t.error.offline : t.error.title}</strong>
-      <p lang="en">{error.detail}</p>
+      <Detail text={error.detail} />
       {onRetry && <button type="button" onClick={onRetry}>{t.error.retry}</button>}
+    </div>
+  )
+}
+
+// A message longer than this lists names: its rest is folded away.
+const longest = 240
+
+function Detail({ text }: { text: string }) {
+  const { t } = useLang()
+  if (text.length <= longest) return <p lang="en">{text}</p>
+  const cut = text.lastIndexOf(' ', longest)
+  return (
+    <div lang="en">
+      {text.slice(0, cut)}…
+      <details>
+        <summary>{t.error.more}</summary>
+        {text.slice(cut)}
+      </details>
     </div>
   )
 }

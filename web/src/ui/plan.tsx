@@ -4,7 +4,7 @@ import type { ComponentChildren } from 'preact'
 export function PlanText({ text, class: name, children }: { text: string; class?: string; children?: ComponentChildren }) {
   const keys = text.split(/(?<=[,;:])/)
   return (
-    <code class={'plan ' + (name ?? '')}>
+    <code class={['plan', ...(text.length > 36 ? ['long'] : []), ...(name ? [name] : [])].join(' ')}>
       {keys.map((k, i) => (
         <span key={i} class="key">
           {k}
