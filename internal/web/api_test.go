@@ -185,7 +185,7 @@ func walk(at string, v any, lines map[string]bool) {
 
 // free tells which objects have keys that depend on the case.
 func free(at string) bool {
-	for _, end := range []string{".counts", ".memory", ".exposed", ".parts", ".parameters_by_part", ".waits", ".anatomy_seconds"} {
+	for _, end := range []string{".plan", ".counts", ".memory", ".exposed", ".parts", ".parameters_by_part", ".waits", ".anatomy_seconds"} {
 		if strings.HasSuffix(at, end) {
 			return true
 		}
