@@ -164,10 +164,11 @@ func shapeOf(t *testing.T, b []byte) string {
 func walk(at string, v any, lines map[string]bool) {
 	switch x := v.(type) {
 	case map[string]any:
+		if free(at) {
+			lines[at+" keys of the case"] = true
+			return
+		}
 		for k, v := range x {
-			if free(at) {
-				k = "*"
-			}
 			walk(at+"."+k, v, lines)
 		}
 	case []any:
