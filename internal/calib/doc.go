@@ -13,4 +13,6 @@
 // tables (<gpu>/<kind>/*.parquet):
 //
 //	go test ./internal/calib -run TestRefit -write ../catalog/data/kernels
+//
+// With -experts only the constants of routed experts are fitted.
 package calib

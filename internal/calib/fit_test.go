@@ -11,7 +11,10 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 )
 
-var write = flag.String("write", "", "write the refitted constants into this folder")
+var (
+	experts = flag.Bool("experts", false, "refit the routed experts alone")
+	write   = flag.String("write", "", "write the refitted constants into this folder")
+)
 
 const operators = "../../../shared/measured/operators"
 
@@ -28,7 +31,11 @@ func TestRefit(t *testing.T) {
 	if testing.Short() {
 		t.Skip("a refit takes some minutes")
 	}
-	r, err := Fit(operators)
+	fit := Fit
+	if *experts {
+		fit = FitExperts
+	}
+	r, err := fit(operators)
 	if err != nil {
 		t.Fatal(err)
 	}

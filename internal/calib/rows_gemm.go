@@ -64,6 +64,8 @@ func moeRow(c *cells, i int, x *sample) string {
 		width = inter
 	}
 	up, down := expertsOp(f.product, f.stored, l, width, hidden), expertsOp(f.product, f.stored, l, hidden, inter)
+	up.Choices = float64(c.at("num_tokens", i) * c.at("topk", i))
+	down.Choices = up.Choices
 	up.Kernel, down.Kernel = c.is("kernel_source", i), c.is("kernel_source", i)
 	x.ops = append(x.ops, up, down)
 	return c.latency(i, x)

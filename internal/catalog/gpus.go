@@ -98,6 +98,10 @@ func Devices() []*hw.Device {
 	return out
 }
 
+// gibPerGB is what memory may pass its datasheet figure by, which writes GB for GiB
+// (1.074), rounded up.
+const gibPerGB = 1.08
+
 // checkRates refuses a device that reached more than its peak. An all-reduce
 // that the switch sums moves less than the bus bandwidth it reports, so
 // ScaleUpReduce may pass the link's rate, at most twice (each rank then sends
@@ -117,6 +121,7 @@ func checkRates(d *hw.Device) error {
 		{"scale_up_reduce_gb_per_s", a.ScaleUpReduce, p.ScaleUp, 2},
 		{"host_link_gb_per_s", a.HostLink, p.HostLink, 1},
 		{"nic_gb_per_s", a.NIC, d.DefaultNode.NIC, 1},
+		{"memory_gb", a.Memory, p.Memory, gibPerGB},
 	}
 	for f := range matrixKeys {
 		pairs = append(pairs, pair{matrixKeys[f], a.Matrix[f], p.Matrix[f], 1})

@@ -70,6 +70,7 @@ func achievedQuantities(a *hw.Achieved) []quantity {
 		quantity{"scale_up_gb_per_s", giga, &a.ScaleUp},
 		quantity{"scale_up_reduce_gb_per_s", giga, &a.ScaleUpReduce},
 		quantity{"host_link_gb_per_s", giga, &a.HostLink},
+		quantity{"memory_gb", giga, &a.Memory},
 		quantity{"nic_gb_per_s", giga, &a.NIC},
 	)
 }

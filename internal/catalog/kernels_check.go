@@ -55,7 +55,7 @@ func (c *rangeCheck) engine(e *hw.Engine) {
 			x := &list[i]
 			what := e.Name + " products " + x.Kernel
 			c.share(what, x.Share, x.Quant, x.Overlap, x.Memory, x.Grouped)
-			c.least(what, x.Fill, x.Edge, float64(x.Launch), float64(x.Step), float64(x.Join), x.Partial, float64(x.PerRow), float64(x.PerElement), float64(x.Host), x.Passes, float64(x.Expert))
+			c.least(what, x.Fill, x.Edge, float64(x.Launch), float64(x.Step), float64(x.Join), x.Partial, float64(x.PerRow), float64(x.PerElement), float64(x.Host), x.Passes, x.Others, float64(x.Expert))
 		}
 	}
 	o := &e.AllReduce

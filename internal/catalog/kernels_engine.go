@@ -51,6 +51,7 @@ type engineProductFile struct {
 	PerElement float64 `json:"per_element_ps,omitempty"`
 	Host       float64 `json:"host_us,omitempty"`
 	Passes     float64 `json:"passes,omitempty"`
+	Others     float64 `json:"others_passes,omitempty"`
 	Expert     float64 `json:"expert_ns,omitempty"`
 }
 
@@ -106,7 +107,7 @@ func products(list []engineProductFile) ([]hw.Product, error) {
 			return nil, err
 		}
 		out = append(out, hw.Product{Kernel: x.Kernel, Weights: weights, Format: product, GEMM: g, PerRow: scaled(x.PerRow, -9),
-			PerElement: scaled(x.PerElement, -12), Host: scaled(x.Host, -6), Passes: x.Passes, Expert: scaled(x.Expert, -9)})
+			PerElement: scaled(x.PerElement, -12), Host: scaled(x.Host, -6), Passes: x.Passes, Others: x.Others, Expert: scaled(x.Expert, -9)})
 	}
 	return out, nil
 }
@@ -133,7 +134,7 @@ func productsOf(list []hw.Product) []engineProductFile {
 	for i := range list {
 		x := &list[i]
 		out = append(out, engineProductFile{Kernel: x.Kernel, Weights: x.Weights.String(), Product: x.Format.String(), productFile: productOf(&x.GEMM),
-			PerRow: in(x.PerRow, 9), PerElement: in(x.PerElement, 12), Host: in(x.Host, 6), Passes: digits(x.Passes), Expert: in(x.Expert, 9)})
+			PerRow: in(x.PerRow, 9), PerElement: in(x.PerElement, 12), Host: in(x.Host, 6), Passes: digits(x.Passes), Others: digits(x.Others), Expert: in(x.Expert, 9)})
 	}
 	return out
 }

@@ -6,8 +6,18 @@ import (
 	"github.com/ridgeline/ridgeline/internal/work"
 )
 
+// expertTiles are the tiles of fused routed experts, rows x columns. With few rows
+// per expert a kernel takes narrow ones: the weights then fill the large side of the
+// matrix instruction and the rows its small side, which goes down to 8 (mma and wgmma
+// shapes, PTX ISA 8.5 section 9.7; "swap A and B" in the engines' kernels).
+var expertTiles = [...]struct{ m, n float64 }{{8, 128}, {16, 128}, {32, 128}, {64, 128}, {64, 256}, {128, 128}, {128, 256}, {256, 128}}
+
 // experts prices one of the two grouped products of the engine's fused routed
 // experts, permutation, activation and weighted sum included.
+//
+//	around = passes over activations and results of the rank's own rows, and over
+//	         those of tokens whose experts lie elsewhere: engines without an exchange
+//	         sort, mask and sum every token's choices on every rank
 func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
 	rows, touched := op.Rows, op.Touched
 	if rows == 0 {
@@ -15,7 +25,8 @@ func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
 	}
 	compute := m.spread(&x.rates, rows, touched, float64(op.N), float64(op.K))
 	memory := over(float64(op.Bytes), x.rates.memory)
-	start := float64(x.Launch) + float64(x.Expert)*touched + x.Passes*2*rows*float64(op.N+op.K)/m.hbm
+	around := (x.Passes*rows + x.Others*max(op.Choices-rows, 0)) * 2 * float64(op.N+op.K) / m.hbm
+	start := float64(x.Launch) + float64(x.Expert)*touched + around
 	p := m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, x.Overlap, start)
 	p.Start = launch // a chain of kernels (routing, sorting, products): only the first one's hides
 	return p
@@ -33,9 +44,10 @@ func (m *Machine) spread(r *gemmRates, rows, touched, cols, k float64) float64 {
 	}
 	best := math.Inf(1)
 	mean := rows / touched
-	for i := range tiles {
-		count := touched / -math.Expm1(-tiles[i].m/mean) * math.Ceil(cols/tiles[i].n)
-		best = min(best, r.waves(count, m.sms)*r.perK(i)*(k+r.Fill))
+	for i := range expertTiles {
+		tm, tn := expertTiles[i].m, expertTiles[i].n
+		count := touched / -math.Expm1(-tm/mean) * math.Ceil(cols/tn)
+		best = min(best, r.waves(count, m.sms)*(k+r.Fill)*tm*tn*(1+r.Edge*(1/tm+1/tn)))
 	}
-	return best
+	return 2 * best / (r.perSM * (1 + r.Edge*(1/tiles[0].m+1/tiles[0].n)))
 }

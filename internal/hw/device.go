@@ -96,7 +96,18 @@ type Achieved struct {
 	ScaleUp       Figure                  // bytes/s per GPU and direction, large point-to-point or ring
 	ScaleUpReduce Figure                  // busbw of a large all-reduce in one domain (in-switch reduction included)
 	HostLink      Figure
+	Memory        Figure // bytes that the driver gives to programs
 	NIC           Figure // bytes/s per GPU and direction between nodes
+}
+
+// Capacity is the bytes of memory that programs share: what the driver reports where
+// that is known, the datasheet's figure otherwise. Datasheets write GB for the GiB of
+// whole memory chips, or less, and drivers keep some.
+func (d *Device) Capacity() unit.Bytes {
+	if d.Achieved.Memory.Known() {
+		return unit.Bytes(d.Achieved.Memory.Value)
+	}
+	return unit.Bytes(d.Peak.Memory.Value)
 }
 
 // Confidence says where datasheet figures were read.

@@ -121,6 +121,7 @@ type Product struct {
 	Host               unit.Seconds // a call outside a CUDA graph cannot take less
 	// Routed experts only.
 	Passes float64      // over the 16-bit activations and results of each product
+	Others float64      // the same over choices whose experts lie on other ranks: sorted, masked, summed
 	Expert unit.Seconds // each touched expert, per product
 }
 

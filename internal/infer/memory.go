@@ -41,7 +41,7 @@ func gib(b unit.Bytes) float64 { return float64(b) / (1 << 30) }
 // the usual context, and errs where one of them has no room for any.
 func (e *Engine) measure() error {
 	s := &e.setup
-	device := unit.Bytes(s.Cluster.Device.Peak.Memory.Value)
+	device := s.Cluster.Device.Capacity()
 	if device == 0 {
 		return fmt.Errorf("device %s has no memory size: add it to its catalogue entry", s.Cluster.Device.Name)
 	}

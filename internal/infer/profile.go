@@ -40,8 +40,11 @@ type Profile struct {
 	// 0 = each token is sent.
 	Stream   int64
 	Separate bool // prompts are read in steps of their own, not beside generating sequences
-	Grade    hw.Grade
-	Source   string
+	// Reserve sets cache aside for a request's whole answer before it runs, so that none
+	// is ever thrown out (TensorRT-LLM's GUARANTEED_NO_EVICT); else the cache grows with it.
+	Reserve bool
+	Grade   hw.Grade
+	Source  string
 }
 
 func (p *Profile) sustained() float64 {

@@ -35,6 +35,7 @@ type profileRow struct {
 	Tokens    int64   `json:"batch_tokens"`
 	Stream    int64   `json:"stream_tokens,omitempty"`
 	Separate  bool    `json:"separate_prompts,omitempty"`
+	Reserve   bool    `json:"reserve_answer,omitempty"`
 	Grade     string  `json:"grade"`
 	Source    string  `json:"source"`
 }
@@ -71,7 +72,7 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Grade: g, Source: r.Source})
+			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: r.Reserve, Grade: g, Source: r.Source})
 	}
 	return out, nil
 }
@@ -85,7 +86,7 @@ func EncodeProfiles(list []Profile) ([]byte, error) {
 		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 		row := profileRow{Engine: p.Engine, Arch: p.Arch, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
 			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
-			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: p.Sustained, Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate,
+			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: p.Sustained, Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
 			Grade: p.Grade.String(), Source: p.Source}
 		data, err := json.Marshal(row)
 		if err != nil {

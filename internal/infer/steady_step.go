@@ -74,7 +74,11 @@ func (s *steady) held() (float64, Limit) {
 	if s.l.Slots > 0 {
 		slots = min(slots, s.l.Slots)
 	}
-	cache := s.e.MaxConcurrency(int64(s.context))
+	each := int64(s.context)
+	if s.e.profile.Reserve {
+		each = s.l.ISL + s.l.OSL
+	}
+	cache := s.e.MaxConcurrency(each)
 	if cache <= slots {
 		return float64(max(cache, 1)), CacheFull
 	}

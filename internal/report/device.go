@@ -74,7 +74,7 @@ func deviceFigures(d *hw.Device) []deviceFigure {
 	all = append(all,
 		deviceFigure{"attention forward", "FLOP/s", none, d.Achieved.AttentionFwd},
 		deviceFigure{"attention backward", "FLOP/s", none, d.Achieved.AttentionBwd},
-		deviceFigure{"memory", "B", d.Peak.Memory, none},
+		deviceFigure{"memory", "B", d.Peak.Memory, d.Achieved.Memory},
 		deviceFigure{"memory bandwidth", "B/s", d.Peak.HBM, d.Achieved.HBM},
 		deviceFigure{"scale-up link", "B/s", d.Peak.ScaleUp, d.Achieved.ScaleUp},
 		deviceFigure{"scale-up all-reduce busbw", "B/s", none, d.Achieved.ScaleUpReduce},

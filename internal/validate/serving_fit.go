@@ -58,10 +58,6 @@ const (
 	weightTTFT = 0.2
 )
 
-// unfitted are experts whose kernels' prices are far off their own tables (a fifth at
-// small batches): they would teach the engines' constants the kernels' error.
-const unfitted = "mxfp4"
-
 // FitProfiles fits every engine of the runs: all constants over all generations, then
 // the local ones of each generation on top. Two roles and speculation are left out, which
 // are few.
@@ -76,7 +72,7 @@ func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
 		var rows []ServingRun
 		for i := range runs {
 			r := &runs[i]
-			if r.Engine != engine || r.Split != nil || r.speculates() || r.Experts == unfitted {
+			if r.Engine != engine || r.Split != nil || r.speculates() {
 				continue
 			}
 			if x, err := p.Predict(r); err == nil {

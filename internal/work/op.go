@@ -67,6 +67,9 @@ type Op struct {
 	// Grouped in a serving step: Rows of all groups together and the expected number
 	// of groups Touched by at least one row; 0 = M rows in each group.
 	Rows, Touched float64
+	// Choices of experts by all tokens that the rank sees, those of other ranks' experts
+	// included: what sorting and the weighted sum walk over. 0 = Rows.
+	Choices float64
 	// Stored is the weights' format where the kernel widens them on the way to the
 	// product's (weight-only quantisation); FP32, the zero value, = Format. Bytes
 	// counts it already.

@@ -45,6 +45,7 @@ type linearLoad struct {
 	in, out    int64
 	groups     int64
 	touched    float64     // routed experts: groups with rows
+	choices    float64     // routed experts, see Op.Choices
 	stored     unit.Format // of the weights
 	product    unit.Format
 }
@@ -58,7 +59,7 @@ func (q *linearLoad) add(dst []Op) []Op {
 	op := Op{Name: q.name, Part: q.part, Kind: GEMM, Phase: Forward, Format: q.product,
 		M: int64(math.Ceil(q.rows / float64(q.groups))), N: q.out, K: q.in, Groups: q.groups, Count: 1}
 	if q.part == partExpert {
-		op.Kind, op.Rows, op.Touched = Grouped, q.rows, q.touched
+		op.Kind, op.Rows, op.Touched, op.Choices = Grouped, q.rows, q.touched, q.choices
 		op.Groups = int64(math.Ceil(q.touched))
 		op.M = int64(math.Ceil(q.rows / q.touched))
 		read = q.touched

@@ -125,7 +125,11 @@ func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 		swap.Kind = ReduceScatter
 		dst = s.comm(dst, "token scatter", partExpert, swap)
 	}
-	q := linearLoad{name: "up", part: partExpert, rows: rows, in: h, out: width, groups: local, touched: touched, stored: s.Experts, product: s.ExpertProduct}
+	choices := rows // an exchange brings a rank its own only
+	if !s.Plan.Exchange() {
+		choices = e.All * float64(f.TopK)
+	}
+	q := linearLoad{name: "up", part: partExpert, rows: rows, choices: choices, in: h, out: width, groups: local, touched: touched, stored: s.Experts, product: s.ExpertProduct}
 	dst = q.add(dst)
 	q.name, q.in, q.out = "down", inner, h
 	return q.add(dst)
