@@ -56,7 +56,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.spec, List(infer.ParseSpeculation), "LIST", ""), "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
 	fs.Var(Quantity(&f.rtt, List(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
 	fs.Var(Quantity(&f.overlap, List(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
-	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0, even)")
+	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0: ranks evenly loaded)")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
 	fs.StringVar(&f.engine, "engine", "", "`ENGINE` whose overheads are taken: "+strings.Join(Engines, ", "))
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")

@@ -139,3 +139,31 @@ func TestEnginesLeaveTheLibraryAlone(t *testing.T) {
 		t.Errorf("with an engine %+v, without %+v", b, a)
 	}
 }
+
+// Tokens whose experts lie on other ranks are sorted and masked here all the same; how
+// many experts there are in all does not make the own rows cheaper.
+func TestChoicesElsewhereCost(t *testing.T) {
+	for _, e := range engines {
+		m := machine(t, "h100x8", e)
+		last := 0.0
+		for _, elsewhere := range []float64{0, 1e3, 1e4, 1e5} {
+			op := expertsOp(unit.BF16, 1024, 16, 4096, 7168)
+			op.Choices = op.Rows + elsewhere
+			last = grows(t, e+" experts", m.Op(&op), last)
+		}
+	}
+}
+
+// A few rows per expert run in narrow tiles: with the weights' way from memory taken
+// off they do not cost what 64 rows cost.
+func TestFewRowsRunInNarrowTiles(t *testing.T) {
+	m := machine(t, "h200x8", "trtllm")
+	at := func(per float64) float64 {
+		op := expertsOp(unit.FP8, 512*per, 512, 4096, 7168)
+		op.Bytes = 0
+		return float64(m.Op(&op).Estimate)
+	}
+	if few, many := at(2), at(64); few > many/2 {
+		t.Errorf("2 rows per expert take %.3g s, 64 take %.3g s", few, many)
+	}
+}

@@ -30,7 +30,7 @@ type Setup struct {
 	Utilization    float64       // of device memory; 0 = DefaultUtilization
 	Imbalance      float64       // rows of the busiest expert rank over the mean; 0 = balanced
 	// Skew is the power-law exponent of the experts' popularity (balance.PowerLaw): with
-	// it fewer are touched by a step; 0 = even.
+	// it fewer are touched by a step; 0 = UsualSkew.
 	Skew float64
 	// Loads, where given, is the imbalance by the tokens of a step, in place of Imbalance.
 	Loads *balance.Imbalance

@@ -1,8 +1,10 @@
 package validate
 
 import (
+	"errors"
 	"maps"
 	"slices"
+	"sync"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -17,6 +19,8 @@ type ProfileFit struct {
 	// HeldTPOT and HeldTTFT are errors of rows predicted with constants that were
 	// fitted without any row of their model; N = 0 where there is one model only.
 	HeldTPOT, HeldTTFT Errors
+
+	prices prices
 }
 
 // knob is one fitted constant of a profile: where the search starts and its bounds.
@@ -58,40 +62,57 @@ const (
 	weightTTFT = 0.2
 )
 
-// FitProfiles fits every engine of the runs: all constants over all generations, then
-// the local ones of each generation on top. Two roles and speculation are left out, which
-// are few.
+// FitProfiles fits every engine of the runs, side by side: all constants over all
+// generations, then the local ones of each generation on top.
 func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
-	var fits []ProfileFit
-	for _, engine := range valuesOf(runs, func(r *ServingRun) string { return r.Engine }) {
-		base, err := infer.FindProfile(engine, "")
-		if err != nil {
-			return nil, err
-		}
-		byArch := map[string][]ServingRun{}
-		var rows []ServingRun
-		for i := range runs {
-			r := &runs[i]
-			if r.Engine != engine || r.Split != nil || r.speculates() {
-				continue
-			}
-			if x, err := p.Predict(r); err == nil {
-				rows = append(rows, *r)
-				byArch[x.Arch] = append(byArch[x.Arch], *r)
-			}
-		}
-		general := fitOne(rows, base, knobs, p)
-		general.hold(rows, base, knobs, p)
-		fits = append(fits, general)
-		for _, arch := range slices.Sorted(maps.Keys(byArch)) {
-			own := general.Profile
-			own.Arch = arch
-			f := fitOne(byArch[arch], &own, local, p)
-			f.hold(byArch[arch], &own, local, p)
-			fits = append(fits, f)
-		}
+	engines := valuesOf(runs, engineOfRun)
+	fits, errs := make([][]ProfileFit, len(engines)), make([]error, len(engines))
+	var wg sync.WaitGroup
+	for i, engine := range engines {
+		wg.Go(func() { fits[i], errs[i] = fitEngine(engine, runs, &ServingPredictor{Configs: p.Configs}) })
+	}
+	wg.Wait()
+	return slices.Concat(fits...), errors.Join(errs...)
+}
+
+func engineOfRun(r *ServingRun) string { return r.Engine }
+func modelOfRun(r *ServingRun) string  { return r.Model }
+
+// fitEngine fits one engine's profiles.
+func fitEngine(engine string, runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
+	base, err := infer.FindProfile(engine, "")
+	if err != nil {
+		return nil, err
+	}
+	rows, byArch := fittedRows(engine, runs, p)
+	general := fitOne(rows, base, knobs, p)
+	general.hold(rows, base, knobs, p)
+	fits := []ProfileFit{general}
+	for _, arch := range slices.Sorted(maps.Keys(byArch)) {
+		own := general.Profile
+		own.Arch = arch
+		f := fitOne(byArch[arch], &own, local, p)
+		f.hold(byArch[arch], &own, local, p)
+		fits = append(fits, f)
 	}
 	return fits, nil
+}
+
+// fittedRows are an engine's runs that a fit uses, in all and by GPU generation. Two
+// roles and speculation are left out, which are few.
+func fittedRows(engine string, runs []ServingRun, p *ServingPredictor) (rows []ServingRun, byArch map[string][]ServingRun) {
+	byArch = map[string][]ServingRun{}
+	for i := range runs {
+		r := &runs[i]
+		if r.Engine != engine || r.Split != nil || r.speculates() {
+			continue
+		}
+		if x, err := p.Predict(r); err == nil {
+			rows = append(rows, *r)
+			byArch[x.Arch] = append(byArch[x.Arch], *r)
+		}
+	}
+	return rows, byArch
 }
 
 func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {
@@ -107,22 +128,29 @@ func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {
 // hold predicts each model with constants fitted without it.
 func (f *ProfileFit) hold(rows []ServingRun, base *infer.Profile, list []knob, p *ServingPredictor) {
 	var held timeRatios
-	model := func(r *ServingRun) string { return r.Model }
-	for _, m := range valuesOf(rows, model) {
+	for _, t := range leaveOut(rows, modelOfRun, base, list, p) {
+		held.tpot, held.ttft = append(held.tpot, t.tpot...), append(held.ttft, t.ttft...)
+	}
+	f.HeldTPOT, f.HeldTTFT = errorsOf(held.tpot), errorsOf(held.ttft)
+}
+
+// leaveOut predicts the rows of each value, for example of each model, with constants
+// fitted on the others; values that are alone are left out.
+func leaveOut(rows []ServingRun, of func(*ServingRun) string, base *infer.Profile, list []knob, p *ServingPredictor) map[string]timeRatios {
+	out := map[string]timeRatios{}
+	for _, v := range valuesOf(rows, of) {
 		var own, rest []ServingRun
 		for _, r := range rows {
-			if r.Model == m {
+			if of(&r) == v {
 				own = append(own, r)
 			} else {
 				rest = append(rest, r)
 			}
 		}
-		if len(rest) == 0 {
-			continue
+		if len(rest) > 0 {
+			g := fitOne(rest, base, list, p)
+			out[v] = g.ratios(own, p)
 		}
-		g := fitOne(rest, base, list, p)
-		t := g.ratios(own, p)
-		held.tpot, held.ttft = append(held.tpot, t.tpot...), append(held.ttft, t.ttft...)
 	}
-	f.HeldTPOT, f.HeldTTFT = errorsOf(held.tpot), errorsOf(held.ttft)
+	return out
 }

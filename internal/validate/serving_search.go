@@ -63,10 +63,30 @@ func (f *ProfileFit) try(k *knob, to float64, rows []ServingRun, p *ServingPredi
 	k.set(&f.Profile, old)
 }
 
+// prices are engines whose kernels were priced with one set of constants.
+type prices struct {
+	profile                              *infer.Profile
+	launch, quantise, arrival, sustained float64
+	with                                 *ServingPredictor
+}
+
+// predictor predicts with the fit's profile as it is now. Host times are read from it
+// with every step, so that engines priced before serve on until a constant that shapes
+// kernels has changed.
+func (f *ProfileFit) predictor(p *ServingPredictor) *ServingPredictor {
+	x := &f.Profile
+	now := prices{x, x.Launch, x.Quantise, x.Arrival, x.Sustained, f.prices.with}
+	if f.prices != now || now.with == nil {
+		now.with = &ServingPredictor{Configs: p.Configs, models: p.models, clusters: p.clusters,
+			Profile: func(string, string) (*infer.Profile, error) { return x, nil }}
+		f.prices = now
+	}
+	return now.with
+}
+
 // ratios predicts the rows with the profile.
 func (f *ProfileFit) ratios(rows []ServingRun, p *ServingPredictor) (t timeRatios) {
-	q := ServingPredictor{Configs: p.Configs, models: p.models, clusters: p.clusters,
-		Profile: func(string, string) (*infer.Profile, error) { return &f.Profile, nil }}
+	q := f.predictor(p)
 	for i := range rows {
 		x, err := q.Predict(&rows[i])
 		if err != nil {

@@ -88,12 +88,28 @@ func (s *Serving) exchange(dst []Op, f *model.FFN, n int64) []Op {
 }
 
 // ExpertLoad is the routed tokens of one step: All tokens of all replicas; Share,
-// the rows of the busiest rank over the mean (1 = balanced); Touched, the experts
-// that they touch, copies left out; 0 = as many as even and independent choices do.
+// the rows of the busiest rank over the mean, 0 = what chance leaves; Touched, the experts
+// that they touch, copies left out, 0 = as many as even and independent choices do.
 type ExpertLoad struct {
 	All     float64
 	Share   float64
 	Touched float64
+}
+
+// busiest is the expected largest of n ranks' counts that have a mean and at most a
+// largest value each, and spread like a binomial: a step waits for the fullest rank,
+// and few choices fall unevenly however even the odds. The largest of n normal
+// deviations lies where Blom (Statistical Estimates and Transformed Beta-Variables,
+// 1958) expects it.
+//
+//	mean + sqrt(mean (1 - mean/most)) z,  z = the normal quantile of (n - 3/8)/(n + 1/4)
+func busiest(mean, most float64, n int64) float64 {
+	if n <= 1 || mean >= most {
+		return mean
+	}
+	p := (float64(n) - 0.375) / (float64(n) + 0.25)
+	z := math.Sqrt2 * math.Erfinv(2*p-1)
+	return min(mean+z*math.Sqrt(mean*(1-mean/most)), most)
 }
 
 // Expert is the routed experts of the busiest rank: its share of all choices on
@@ -107,12 +123,13 @@ func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 	ep, etp := int64(s.Plan.EP), int64(s.Plan.ETP())
 	slots := f.Experts + int64(s.Plan.Redundant)
 	local := slots / ep
-	rows := e.All * float64(f.TopK) / float64(ep) * max(e.Share, 1)
+	mean := e.All * float64(f.TopK) / float64(ep)
+	rows := max(mean*e.Share, busiest(mean, e.All*float64(f.TopK), ep))
 	touched := Touched(slots, f.TopK, e.All)
 	if e.Touched > 0 {
 		touched = e.Touched * float64(slots) / float64(f.Experts)
 	}
-	touched = min(touched/float64(ep), float64(local))
+	touched = busiest(min(touched/float64(ep), float64(local)), float64(local), ep)
 	inner, width := f.ExpertInner/etp, f.ExpertInner/etp
 	if f.Gated {
 		width *= 2
