@@ -86,7 +86,7 @@ func EncodeProfiles(list []Profile) ([]byte, error) {
 		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 		row := profileRow{Engine: p.Engine, Arch: p.Arch, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
 			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
-			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: p.Sustained, Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
+			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
 			Grade: p.Grade.String(), Source: p.Source}
 		data, err := json.Marshal(row)
 		if err != nil {
