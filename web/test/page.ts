@@ -12,7 +12,7 @@ export const test = base.extend<{ clean: string[] }>({
     async ({ page }, use) => {
       const wrong: string[] = []
       page.on('pageerror', (e) => wrong.push('exception: ' + e.message))
-      page.on('console', (m) => m.type() === 'error' && !(/status of 4(22|00|04)/.test(m.text()) && /\/(clusters|train|inspect)/.test(m.location().url)) && wrong.push('console: ' + m.text()))
+      page.on('console', (m) => m.type() === 'error' && !(/status of 4(22|00|04)/.test(m.text()) && /\/(clusters|train|inspect|runs)/.test(m.location().url)) && wrong.push('console: ' + m.text()))
       page.on('response', (r) => r.status() >= 500 && wrong.push(`${r.status()} ${r.url()}`))
       await use(wrong)
       expect(wrong).toEqual([])
@@ -41,3 +41,16 @@ export async function slide(page: Page, id: string, to: number): Promise<void> {
 }
 
 export const shot = (page: Page, name: string, fullPage = true) => page.screenshot({ path: `screenshots/${name}.png`, fullPage })
+
+/** drop a file on the page's field for it. */
+export async function drop(page: Page, name: string, text: string): Promise<void> {
+  const data = await page.evaluateHandle(
+    ([n, t]) => {
+      const d = new DataTransfer()
+      d.items.add(new File([t!], n!, { type: 'application/json' }))
+      return d
+    },
+    [name, text],
+  )
+  await page.dispatchEvent('.drop', 'drop', { dataTransfer: data })
+}

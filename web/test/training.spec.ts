@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, open, shot, slide, small, test } from './page'
+import { drop, expect, open, shot, slide, small, test } from './page'
 
 test('loads, answers, and the first view is small and early', async ({ page }) => {
   const sizes = new Map<string, number>()
@@ -76,23 +76,15 @@ test('why not FSDP, in two sentences and the numbers', async ({ page }) => {
 
 test('a config.json is dropped, and a broken one changes nothing', async ({ page }) => {
   await open(page, small)
-  const drop = async (name: string, text: string) => {
-    const data = await page.evaluateHandle(([n, t]) => {
-      const d = new DataTransfer()
-      d.items.add(new File([t!], n!, { type: 'application/json' }))
-      return d
-    }, [name, text])
-    await page.dispatchEvent('.drop', 'drop', { dataTransfer: data })
-  }
-  await drop('broken.json', '{"architectures": [')
+  await drop(page, 'broken.json', '{"architectures": [')
   await expect(page.locator('.drop [role=alert]')).toContainText('broken.json is not JSON')
   await expect(page.locator('#model')).toHaveValue('llama-3.1-8b')
   await expect(page.locator('#verdict')).toBeVisible()
-  await drop('odd.json', '{"architectures": ["NoSuchModel"], "hidden_size": 8}')
+  await drop(page, 'odd.json', '{"architectures": ["NoSuchModel"], "hidden_size": 8}')
   await expect(page.locator('.drop [role=alert]')).toContainText(/NoSuchModel/)
   await expect(page.locator('#verdict')).toBeVisible()
   await shot(page, 'training-broken-config', false)
-  await drop('config.json', readFileSync(new URL('config.json', import.meta.url), 'utf8'))
+  await drop(page, 'config.json', readFileSync(new URL('fixtures/config.json', import.meta.url), 'utf8'))
   await expect(page.locator('.drop [role=status]')).toContainText('Understood')
   await expect(page).toHaveURL(/config=/)
   await page.getByRole('button', { name: 'Find plans' }).last().click()

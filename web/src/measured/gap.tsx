@@ -13,6 +13,8 @@ export function Gap({ run }: { run: Run }) {
   const pairs = pairsOf(run.document)
   const groups = groupsOf(run.document).slice(0, 16)
   const metrics = Object.entries((run.document.metrics ?? {}) as Record<string, Json>)
+  // The first metric is what measured and predicted state; docs/formats.md has the units.
+  const unit = metrics.some(([k]) => k === 'tokens_per_second_per_gpu') ? `, ${t.plans.tokens}` : metrics.some(([k]) => k === 'tpot') ? ', TPOT, ms' : ''
   return (
     <Card title={t.measured.gapTitle} id="gap">
       <Facts facts={metrics.map(([k, m]) => ({ name: k, value: f.percent(Number(m.median_ape)), note: t.measured.median(f.int(Number(m.n)), f.percent(Number(m.bias))) }))} />
@@ -23,7 +25,7 @@ export function Gap({ run }: { run: Run }) {
             title={t.measured.gapTitle}
             note={t.measured.gapNote}
             data={{ head: ['id', t.measured.measured, t.measured.predicted, t.measured.gap], rows: pairs.map((p) => [p.id, p.measured, p.predicted, p.predicted / p.measured - 1]) }}
-            draw={(width) => <Pairs width={width} pairs={pairs} />}
+            draw={(width) => <Pairs width={width} pairs={pairs} unit={unit} />}
           />
         )}
         {groups.length > 0 && (
@@ -48,7 +50,7 @@ export function Gap({ run }: { run: Run }) {
   )
 }
 
-function Pairs({ width, pairs }: { width: number; pairs: ReturnType<typeof pairsOf> }) {
+function Pairs({ width, pairs, unit }: { width: number; pairs: ReturnType<typeof pairsOf>; unit: string }) {
   const { t, f } = useLang()
   const domain = padded(pairs.flatMap((p) => [p.measured, p.predicted]))
   const box = frame(width, Math.min(460, Math.max(280, width * 0.75)), { left: roomFor(log(domain, [1, 0]).marks(5).map(f.num)) })
@@ -62,7 +64,7 @@ function Pairs({ width, pairs }: { width: number; pairs: ReturnType<typeof pairs
   }))
   return (
     <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={t.measured.gapTitle}>
-      <Axes box={box} x={x} y={y} xLabel={t.measured.predicted} yLabel={t.measured.measured} xText={f.num} yText={f.num} />
+      <Axes box={box} x={x} y={y} xLabel={t.measured.predicted + unit} yLabel={t.measured.measured + unit} xText={f.num} yText={f.num} />
       <line class="diagonal" x1={x.at(domain[0])} y1={y.at(domain[0])} x2={x.at(domain[1])} y2={y.at(domain[1])} aria-hidden="true" />
       <Marks marks={marks} box={box} label={t.measured.gapTitle} />
     </svg>

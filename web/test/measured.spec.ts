@@ -1,0 +1,33 @@
+import { readFileSync } from 'node:fs'
+import { drop, expect, shot, test } from './page'
+
+const fixture = (name: string): string => readFileSync(new URL('fixtures/' + name, import.meta.url), 'utf8')
+
+test('two runs are compared, and one is held against its prediction', async ({ page }) => {
+  await page.goto('/#/measured')
+  await drop(page, 'notes.txt', 'not a document')
+  await expect(page.locator('#runs [role=alert]')).toContainText('notes.txt is not JSON')
+  await drop(page, 'other.json', '{"a": 1}')
+  await expect(page.locator('#runs [role=alert]')).toContainText('other.json is no document of')
+  await drop(page, 'a100.json', fixture('bench-a100.json'))
+  await drop(page, 'h100.json', fixture('bench-h100.json'))
+  await expect(page.locator('#runs tbody tr')).toHaveCount(2)
+  await page.locator('#other').selectOption({ index: 1 })
+  const row = page.locator('#figures tr', { hasText: '16 in flight: TPOT p50' })
+  await expect(row).toContainText('ms')
+  await expect(row.locator('td').last()).toHaveText(/^\+\d/) // the A100 is slower
+  await page.locator('#predict').getByLabel('Clusters').or(page.locator('#predict').getByLabel('Cluster')).fill('h100x1')
+  await page.locator('#predict').getByLabel('Plan').fill('tp=1')
+  await page.getByRole('button', { name: 'Predict this service' }).click()
+  await expect(page.locator('#predict .sentence')).toContainText('The widest gap is at')
+  await expect(page.locator('#figure-beside-tpot svg [role=listitem]')).toHaveCount(6)
+  await shot(page, 'measured-bench')
+})
+
+test('a validation shows predictions beside measurements and where the gap is', async ({ page }) => {
+  await page.goto('/#/measured')
+  await drop(page, 'training.json', fixture('validate-training.json'))
+  await expect(page.locator('#figure-predicted-measured [role=listitem]').first()).toBeAttached()
+  await expect(page.locator('#figure-gap-groups')).toContainText('Where the gap is')
+  await shot(page, 'measured-validate')
+})
