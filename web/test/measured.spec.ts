@@ -13,7 +13,7 @@ test('two runs are compared, and one is held against its prediction', async ({ p
   await drop(page, 'h100.json', fixture('bench-h100.json'))
   await expect(page.locator('#runs tbody tr')).toHaveCount(2)
   await page.locator('#other').selectOption({ index: 1 })
-  const row = page.locator('#figures tr', { hasText: '16 in flight: TPOT p50' })
+  const row = page.locator('#figures tr', { hasText: '16 requests in flight: TPOT p50' })
   await expect(row).toContainText('ms')
   await expect(row.locator('td').last()).toHaveText(/^\+\d/) // the A100 is slower
   await page.locator('#predict').getByLabel('Clusters').or(page.locator('#predict').getByLabel('Cluster')).fill('h100x1')

@@ -25,14 +25,16 @@ export function said(x: RunFigure, v: number, f: Format): string {
 /** Compare lists a run's figures, beside those of another. */
 export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   const { t, f } = useLang()
-  const rows = figuresOf(run)
-  const second = new Map(other && figuresOf(other).map((x) => [x.name, x.value]))
+  const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : `${f.int(n)} ${t.serving.inFlight}`)
+  const name = (x: RunFigure) => x.name.split(': ').map(t.measured.names).join(': ')
+  const rows = figuresOf(run, level)
+  const second = new Map(other && figuresOf(other, level).map((x) => [x.name, x.value]))
   const change = (x: RunFigure) => {
     const v = second.get(x.name)
     return v === undefined || x.value === 0 ? null : v / x.value - 1
   }
   const columns: Column<RunFigure>[] = [
-    { head: t.measured.metric, text: true, raw: (x) => x.name, cell: (x) => x.name },
+    { head: t.measured.metric, text: true, raw: name, cell: name },
     { head: other ? run.title : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
   ]
   if (other)

@@ -17,7 +17,7 @@ export function Gap({ run }: { run: Run }) {
   const unit = metrics.some(([k]) => k === 'tokens_per_second_per_gpu') ? `, ${t.plans.tokens}` : metrics.some(([k]) => k === 'tpot') ? ', TPOT, ms' : ''
   return (
     <Card title={t.measured.gapTitle} id="gap">
-      <Facts facts={metrics.map(([k, m]) => ({ name: k, value: f.percent(Number(m.median_ape)), note: t.measured.median(f.int(Number(m.n)), f.percent(Number(m.bias))) }))} />
+      <Facts facts={metrics.map(([k, m]) => ({ name: t.measured.names(k), value: f.percent(Number(m.median_ape)), note: t.measured.median(f.int(Number(m.n)), f.percent(Number(m.bias))) }))} />
       <div class="pictures">
         {pairs.length > 0 && (
           <Figure

@@ -43,21 +43,15 @@ const at = (d: unknown, ...path: string[]): unknown => path.reduce((x: unknown, 
 
 export const stages = (d: Json): Json[] => list(d.stages)
 
-/** level of a bench stage in words: its load. */
-export function level(s: Json): string {
-  const rate = Number(s.rate)
-  return rate > 0 ? `${rate} requests/s` : `${String(s.concurrency)} in flight`
-}
-
-/** figuresOf lists what a run measured, SI. */
-export function figuresOf(r: Run): RunFigure[] {
+/** figuresOf lists what a run measured, SI; level words the load of a bench stage: in flight, or requests per second. */
+export function figuresOf(r: Run, level: (concurrency: number, rate: number) => string): RunFigure[] {
   const out: RunFigure[] = []
   const add = (name: string, v: unknown, unit: string, factor = 1, better?: 'less' | 'more') => {
     if (typeof v === 'number' && Number.isFinite(v)) out.push({ name, value: v * factor, unit, better })
   }
   if (r.kind === 'bench')
     for (const s of stages(r.document)) {
-      const l = level(s)
+      const l = level(Number(s.concurrency), Number(s.rate))
       for (const [k, name] of [['ttft_ms', 'TTFT'], ['tpot_ms', 'TPOT'], ['e2e_ms', 'E2E']] as const)
         for (const q of ['p50', 'p99'] as const) add(`${l}: ${name} ${q}`, at(s, k, q), 's', 1e-3, 'less')
       add(`${l}: output`, s.output_tokens_per_second, 'tokens/s', 1, 'more')
@@ -88,7 +82,7 @@ export function pairsOf(d: Json): { id: string; measured: number; predicted: num
 export function groupsOf(d: Json): { name: string; n: number; median: number; bias: number }[] {
   return list(d.groups)
     .map((g) => ({
-      name: Object.entries((g.key ?? {}) as Json).filter(([, v]) => v !== '' && v !== null).map(([k, v]) => `${k} ${String(v)}`).join(', '),
+      name: Object.values((g.key ?? {}) as Json).filter((v) => v !== '' && v !== null).map(String).join(', '),
       n: Number(g.n),
       median: Number(g.median_ape),
       bias: Number(g.bias),

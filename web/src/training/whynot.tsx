@@ -44,7 +44,9 @@ function Reasons({ r, best, other }: { r: PlanDoc; best: PlanDoc; other: Rejecte
   const first = r.fits ? t.why.fits(f.bytes(r.memory_bytes_per_gpu), f.bytes(r.memory_limit_bytes)) : t.why.tooLarge(f.bytes(r.memory_bytes_per_gpu), f.bytes(r.memory_limit_bytes), largest(r, t.part, f))
   const times = r.step_seconds / best.step_seconds
   const second =
-    times < 1
+    Math.abs(times - 1) < 5e-4
+      ? t.why.same(f.seconds(r.step_seconds))
+      : times < 1
       ? t.why.faster(f.seconds(r.step_seconds), f.seconds(best.step_seconds))
       : link > r.sol.compute_seconds
         ? t.why.linkBound(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.ratio(times), which, f.seconds(link), f.seconds(r.sol.compute_seconds))
