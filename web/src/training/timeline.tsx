@@ -148,7 +148,7 @@ function Mass({ passes }: { passes: { p: Pass; at: Place }[] }) {
     B: [...of('B').map((x) => box4(x.at)), ...pairs.map((x) => box4(half(x.at, true)))],
     W: of('W').map((x) => box4(x.at)),
   }
-  return <g aria-hidden="true">{Object.entries(d).map(([k, v]) => <path key={k} class={'seam pass-' + k} d={v.join('')} />)}</g>
+  return <g aria-hidden="true">{Object.entries(d).map(([k, v]) => <path key={k} class={'pass-' + k} d={v.join('')} />)}</g>
 }
 
 interface Place {

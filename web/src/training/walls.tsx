@@ -39,7 +39,7 @@ export function useWalls(answer: Answer, now: Training, cluster: ClusterDoc | un
   }, [answer])
   const moved = moves.some((k) => answer.asked[k] !== now[k])
   const key = moved ? JSON.stringify([moves.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
-  const loaded = useLoaded(key, (signal) => reprice(ranked, now, cluster, signal), 30)
+  const loaded = useLoaded(key, (signal) => reprice(ranked, now, cluster, signal), 16)
   const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked.slice(0, swept), answer.asked, cluster, signal), 400)
   const plans = moved && loaded.value ? loaded.value.plans : ranked
   const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
