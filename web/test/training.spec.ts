@@ -113,3 +113,19 @@ test('a long search shows its progress and can be cancelled', async ({ page }) =
   await expect(page.locator('.waiting')).toHaveCount(0)
   await expect(page.locator('.empty')).toBeVisible()
 })
+
+test('edited figures of the cluster are searched with', async ({ page }) => {
+  await open(page, small + '&mem=40&nic=25')
+  await expect(page.locator('#verdict .facts')).toContainText('of 37.6\u00a0GB usable')
+  await expect(page.locator('.slider', { hasText: 'Network per GPU' })).toContainText('25\u00a0GB/s')
+})
+
+test('a server that went away is said to have gone, and asked again', async ({ page, clean }) => {
+  await page.route('**/api/v1/train', (r) => r.abort())
+  await page.goto('/' + small)
+  await expect(page.locator('.failed')).toContainText('No answer from the server')
+  await page.unroute('**/api/v1/train')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.locator('#verdict')).toBeVisible()
+  clean.splice(0, clean.length, ...clean.filter((x) => !x.includes('ERR_FAILED')))
+})

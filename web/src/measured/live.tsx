@@ -5,13 +5,13 @@ import { Lines } from '../chart/lines'
 import { useLang } from '../i18n'
 import { Card, Facts } from '../ui/parts'
 
-/** Sample is the state of a running bench, as the server tells it. */
-interface Sample {
+/** Sample is the state of a running bench, as the server tells it a few times a second. */
+export interface Sample {
   stage: number
-  stages: number
-  concurrency?: number
-  rate?: number
-  elapsed_seconds: number
+  stages: number // 0 = not known
+  load: string
+  t: number // s since the stage began
+  total: number // requests of the stage, 0 = bounded by time
   sent: number
   ok: number
   failed: number
@@ -19,39 +19,67 @@ interface Sample {
   output_tokens_per_second: number
 }
 
-/** Live follows a bench that runs now; where none runs it shows nothing. */
-export function Live() {
-  const { t, f } = useLang()
+// Samples that are kept and drawn: a few minutes at four a second.
+const most = 800
+
+/** grown is the samples with one more. */
+export const grown = (list: Sample[], x: Sample): Sample[] => [...list.slice(1 - most), x]
+
+/** Live follows a bench that somebody runs through this server now; where none runs it shows nothing. */
+export function Live({ onEnd }: { onEnd: () => void }) {
+  const { t } = useLang()
   const [seen, setSeen] = useState<Sample[]>([])
   useEffect(() => {
     const abort = new AbortController()
+    let any = false
     stream('GET', 'runs/live', undefined, abort.signal, (name, data) => {
-      if (name === 'progress') setSeen((s) => [...s.slice(-600), data as Sample])
-      else if (name === 'end') setSeen([])
-    }).catch(() => setSeen([])) // no bench runs, or the server keeps no runs: there is nothing to follow
+      if (name === 'sample') {
+        any = true
+        setSeen((s) => grown(s, data as Sample))
+      }
+    })
+      .catch(() => undefined) // a server without runs has nothing to follow; the list of runs says so
+      .finally(() => {
+        if (abort.signal.aborted) return
+        setSeen([])
+        if (any) onEnd()
+      })
     return () => abort.abort()
   }, [])
-  const now = seen.at(-1)
-  if (!now) return null
-  const points = seen.map((s, i) => ({ x: i / 4, y: s.output_tokens_per_second, label: `${f.seconds(i / 4)}\n${f.num(s.output_tokens_per_second)} ${t.unit.tokensPerSecond}` }))
+  if (!seen.length) return null
   return (
     <Card title={t.measured.live} id="live">
       <p class="note">{t.measured.liveNote}</p>
+      <Samples seen={seen} />
+    </Card>
+  )
+}
+
+/** Samples draws a bench as it runs: where it is, and output over time. */
+export function Samples({ seen }: { seen: Sample[] }) {
+  const { t, f } = useLang()
+  const now = seen.at(-1)!
+  const here = seen.filter((s) => s.stage === now.stage)
+  const points = here.map((s) => ({ x: s.t, y: s.output_tokens_per_second, label: `${f.seconds(s.t)}\n${f.num(s.output_tokens_per_second)} ${t.unit.tokensPerSecond}\n${f.int(s.in_flight)} ${t.serving.inFlight}` }))
+  return (
+    <>
       <Facts
         facts={[
-          { name: t.measured.stage, value: `${now.stage + 1}${now.stages ? ' / ' + now.stages : ''}`, note: now.rate ? `${f.num(now.rate)}/s` : now.concurrency ? `${f.int(now.concurrency)} ${t.serving.inFlight}` : undefined },
-          { name: t.unit.requests, value: f.int(now.ok), note: t.measured.sentFailed(f.int(now.sent), f.int(now.failed)) },
+          { name: t.measured.stage, value: `${now.stage + 1}${now.stages ? ' / ' + now.stages : ''}`, note: now.load },
+          { name: t.unit.requests, value: f.int(now.ok) + (now.total ? ' / ' + f.int(now.total) : ''), note: t.measured.sentFailed(f.int(now.sent), f.int(now.failed)) },
           { name: t.serving.inFlight, value: f.int(now.in_flight) },
           { name: t.fact.throughput, value: f.num(now.output_tokens_per_second), unit: t.unit.tokensPerSecond },
-          { name: t.measured.elapsed, value: f.seconds(now.elapsed_seconds) },
+          { name: t.measured.elapsed, value: f.seconds(now.t) },
         ]}
       />
-      <Figure
-        name="live"
-        title={t.fact.throughput}
-        data={{ head: ['s', t.unit.tokensPerSecond], rows: points.map((p) => [p.x, p.y]) }}
-        draw={(width) => <Lines width={width} height={200} label={t.fact.throughput} series={[{ name: t.fact.throughput, tone: 1, points }]} xLabel="s" yLabel={t.unit.tokensPerSecond} xText={f.num} yText={f.num} />}
-      />
-    </Card>
+      {points.length > 1 && (
+        <Figure
+          name="live"
+          title={t.fact.throughput}
+          data={{ head: ['s', t.unit.tokensPerSecond, t.serving.inFlight], rows: here.map((s) => [s.t, s.output_tokens_per_second, s.in_flight]) }}
+          draw={(width) => <Lines width={width} height={200} label={t.fact.throughput} series={[{ name: t.fact.throughput, tone: 1, points }]} xLabel={t.measured.elapsed} yLabel={t.unit.tokensPerSecond} xText={f.seconds} yText={f.num} />}
+        />
+      )}
+    </>
   )
 }

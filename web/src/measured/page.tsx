@@ -10,6 +10,7 @@ import { Table } from '../ui/table'
 import { Compare } from './compare'
 import { Gap } from './gap'
 import { Live } from './live'
+import { Measure } from './measure'
 import { Predict } from './predict'
 import { runOf, type Json, type Run } from './runs'
 
@@ -17,7 +18,8 @@ import { runOf, type Json, type Run } from './runs'
 export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial<Measured>) => void }) {
   const { t } = useLang()
   const [dropped, setDropped] = useState<Run[]>([])
-  const heads = useLoaded('runs', (signal) => get<{ runs: RunHead[] | null }>('runs', signal))
+  const [fresh, setFresh] = useState(0)
+  const heads = useLoaded('runs' + fresh, (signal) => get<{ runs: RunHead[] | null; services?: string[] | null }>('runs', signal))
   const kept = heads.value?.runs ?? []
   const missing = heads.error?.status === 404
   const all: { id: string; kind: string; title: string; started: string }[] = [...dropped, ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.title ?? r.model ?? r.id, started: r.started ?? '' }))]
@@ -27,7 +29,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   return (
     <div class="page one">
       <div class="main">
-        <Live />
+        <Live onEnd={() => setFresh((n) => n + 1)} />
         <Card title={t.measured.title} id="runs">
           <Drop onRun={(r) => (setDropped((x) => [r, ...x.filter((y) => y.id !== r.id)]), set({ run: r.id }))} />
           {heads.error && !missing && <Failed error={heads.error} />}
@@ -65,6 +67,16 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
             />
           )}
         </Card>
+        {heads.value?.services?.length ? (
+          <Measure
+            services={heads.value.services}
+            onRun={(id, own) => {
+              if (own) setDropped((x) => [own, ...x])
+              setFresh((n) => n + 1)
+              set({ run: id })
+            }}
+          />
+        ) : null}
         {s.run && run.error && <Failed error={run.error} />}
         {!s.run && all.length > 0 && <Empty>{t.measured.choose}</Empty>}
         {run.value && (

@@ -1,4 +1,4 @@
-import type { ClusterDoc, TimelineDoc } from '../api/types'
+import type { TimelineDoc } from '../api/types'
 import { Bars } from '../chart/bars'
 import { Figure, Legend } from '../chart/figure'
 import { useLang } from '../i18n'
@@ -10,9 +10,9 @@ import { useTimeline } from './timeline'
 export const memoryParts = ['weights', 'gathered', 'gradients', 'optimizer', 'activations', 'working', 'buffers', 'context']
 
 /** Memory stacks what each pipeline rank holds at its peak against what is usable. */
-export function Memory({ s, plan, cluster, id }: { s: Training; plan: Priced; cluster: ClusterDoc | undefined; id: string }) {
+export function Memory({ s, plan, id }: { s: Training; plan: Priced; id: string }) {
   const { t, f } = useLang()
-  const loaded = useTimeline(s, plan, cluster, id)
+  const loaded = useTimeline(s, plan, id)
   const p = plan.result!
   if (loaded.error) return <Failed error={loaded.error} />
   if (!loaded.value) return <Skeleton tall />

@@ -1,6 +1,5 @@
 import { PlanText } from '../ui/plan'
 import { useMemo } from 'preact/hooks'
-import { get } from '../api/client'
 import type { ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
@@ -13,7 +12,7 @@ import { Form } from './form'
 import { Links } from './links'
 import { Memory } from './memory'
 import { Plans } from './plans'
-import { requestOf, shortPlan, type Priced } from './request'
+import { clusterOf, requestOf, shortPlan, type Priced } from './request'
 import { Roofline } from './roofline'
 import { Timeline } from './timeline'
 import { Verdict } from './verdict'
@@ -27,9 +26,9 @@ const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'seq', 'plan
 
 export default function TrainingPage({ s, set, catalogue }: { s: Training; set: (c: Partial<Training>) => void; catalogue: Catalogue }) {
   const { t, f } = useLang()
-  const cluster = useLoaded(s.cluster, (signal) => get<ClusterDoc>('clusters/' + encodeURIComponent(s.cluster), signal), 300)
+  const cluster = useLoaded(s.cluster, () => clusterOf(s.cluster), 300)
 
-  const { answer, error, progress, busy, find, cancel } = useSearch<Training, TrainDoc>('train', (q) => requestOf(q, cluster.value), s)
+  const { answer, error, progress, busy, find, cancel } = useSearch<Training, TrainDoc>('train', requestOf, s)
   const stale = answer !== undefined && searched.some((k) => answer.asked[k] !== s[k])
   return (
     <div class="page">
@@ -61,7 +60,7 @@ function Shown({ answer, s, set, cluster, stale }: { answer: Answer; s: Training
     () => (stale ? base : { ...base, net: s.net, up: s.up, hbm: s.hbm, batch: s.batch, precision: s.precision }),
     [base, stale, s.net, s.up, s.hbm, s.batch, s.precision],
   )
-  const walls = useWalls(answer, now, cluster)
+  const walls = useWalls(answer, now)
   const list = walls.plans
   const index = Math.max(0, list.findIndex((p) => p.text === s.pick))
   const chosen: Priced | undefined = list[index]
@@ -76,13 +75,13 @@ function Shown({ answer, s, set, cluster, stale }: { answer: Answer; s: Training
         <>
           <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
             <div class="pictures">
-              <Roofline s={now} plan={chosen!} cluster={cluster} id={key} />
+              <Roofline s={now} plan={chosen!} id={key} />
               <Links plan={plan} />
-              <Timeline s={now} plan={chosen!} cluster={cluster} id={key} />
-              <Memory s={now} plan={chosen!} cluster={cluster} id={key} />
+              <Timeline s={now} plan={chosen!} id={key} />
+              <Memory s={now} plan={chosen!} id={key} />
             </div>
           </Card>
-          <WhyNot answer={answer} s={s} now={now} set={set} best={walls.best?.result ?? answer.doc.best} cluster={cluster} moved={walls.moved} />
+          <WhyNot answer={answer} s={s} now={now} set={set} best={walls.best?.result ?? answer.doc.best} moved={walls.moved} />
         </>
       )}
       <Notes title={t.warnings} lines={[...(answer.doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} />

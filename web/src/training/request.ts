@@ -1,5 +1,5 @@
 import type { ClusterDoc, PlanDoc, PlanKeys } from '../api/types'
-import { post } from '../api/client'
+import { get, post } from '../api/client'
 import { unpack } from '../share/pack'
 import type { Training } from '../state'
 
@@ -22,14 +22,23 @@ export const moved = (w: Walls): boolean => w.network !== 1 || w['scale-up'] !==
 /** Edits of the cluster that are asked for by text; empty is as catalogued. */
 export const edited = (s: Training): boolean => s.mem !== '' || s.nodeGpus !== '' || s.nic !== ''
 
-/**
- * requestOf is the body of a question about training. The cluster's document is
- * needed where its figures are edited: an edited cluster is sent as a whole.
- */
-export async function requestOf(s: Training, cluster: ClusterDoc | undefined): Promise<Record<string, unknown>> {
+const clusters = new Map<string, Promise<ClusterDoc>>()
+
+/** clusterOf is a cluster's document, asked for once; a name that is not known is asked for again. */
+export function clusterOf(name: string): Promise<ClusterDoc> {
+  const known = clusters.get(name)
+  if (known) return known
+  const asked = get<ClusterDoc>('clusters/' + encodeURIComponent(name))
+  asked.catch(() => clusters.delete(name))
+  clusters.set(name, asked)
+  return asked
+}
+
+/** requestOf is the body of a question about training; an edited cluster is sent as a whole. */
+export async function requestOf(s: Training): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = {
     model: s.config ? await unpack(s.config) : s.model,
-    cluster: edited(s) && cluster ? clusterBody(s, cluster) : s.cluster,
+    cluster: edited(s) ? clusterBody(s, await clusterOf(s.cluster)) : s.cluster,
     global_batch: Number(s.batch),
     seq: Number(s.seq),
     precision: s.precision,
@@ -100,8 +109,8 @@ export interface Priced {
 export const priced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: layoutOf(p.plan), result: p })
 
 /** price evaluates complete plans under a question's figures; nothing is searched, one that is not legal tells why. */
-export async function price(s: Training, cluster: ClusterDoc | undefined, plans: PlanKeys[], signal: AbortSignal): Promise<{ result?: PlanDoc; error?: string }[]> {
-  const { plan: _, ...body } = await requestOf(s, cluster)
+export async function price(s: Training, plans: PlanKeys[], signal: AbortSignal): Promise<{ result?: PlanDoc; error?: string }[]> {
+  const { plan: _, ...body } = await requestOf(s)
   const doc = await post<{ plans: { plan: PlanDoc | null; error?: string }[] }>('train/price', { ...body, plans }, signal)
   return doc.plans.map((p) => (p.plan ? { result: p.plan } : { error: p.error ?? '' }))
 }

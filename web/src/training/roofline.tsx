@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client'
-import type { ClusterDoc, ExplainDoc, Operation, Roof } from '../api/types'
+import type { ExplainDoc, Operation, Roof } from '../api/types'
 import { useLoaded } from '../api/use'
 import { Axes, frame } from '../chart/axes'
 import { Figure, Legend } from '../chart/figure'
@@ -14,10 +14,10 @@ import { requestOf, type Priced } from './request'
 const bounds = ['compute', 'hbm', 'nvlink', 'network', 'latency'] as const
 
 /** Roofline shows each operation of one rank and micro-batch under the roofs of its device. */
-export function Roofline({ s, plan, cluster, id }: { s: Training; plan: Priced; cluster: ClusterDoc | undefined; id: string }) {
+export function Roofline({ s, plan, id }: { s: Training; plan: Priced; id: string }) {
   const { t } = useLang()
   const [phase, setPhase] = useState('')
-  const loaded = useLoaded(id, async (signal) => post<ExplainDoc>('train/explain', { ...(await requestOf(s, cluster)), plan: plan.sent, alone: true }, signal), 120)
+  const loaded = useLoaded(id, async (signal) => post<ExplainDoc>('train/explain', { ...(await requestOf(s)), plan: plan.sent, alone: true }, signal), 120)
   if (loaded.error) return <Failed error={loaded.error} />
   if (!loaded.value) return <Skeleton tall />
   const all = loaded.value.operations

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client'
-import type { ClusterDoc, Pass, TimelineDoc } from '../api/types'
+import type { Pass, TimelineDoc } from '../api/types'
 import { useLoaded, type Loaded } from '../api/use'
 import { frame } from '../chart/axes'
 import { Figure, Legend } from '../chart/figure'
@@ -14,13 +14,13 @@ import { requestOf, type Priced } from './request'
 const asked = new Map<string, Promise<TimelineDoc>>()
 
 /** useTimeline lays the plan's step out; two pictures share the one answer. */
-export function useTimeline(s: Training, plan: Priced, cluster: ClusterDoc | undefined, id: string): Loaded<TimelineDoc> {
+export function useTimeline(s: Training, plan: Priced, id: string): Loaded<TimelineDoc> {
   return useLoaded(
     id,
     () => {
       let p = asked.get(id)
       if (!p) {
-        p = requestOf(s, cluster).then((body) => post<TimelineDoc>('train/timeline', { ...body, plan: plan.sent, alone: true }))
+        p = requestOf(s).then((body) => post<TimelineDoc>('train/timeline', { ...body, plan: plan.sent, alone: true }))
         p.catch(() => asked.delete(id))
         asked.set(id, p)
         if (asked.size > 20) asked.delete(asked.keys().next().value!)
@@ -38,10 +38,10 @@ const windows = ['whole', 'start', 'middle', 'end'] as const
 const mostMarks = 2000
 
 /** Timeline draws the step: a row per pipeline stage, its passes and what it sends; what is empty is bubble. */
-export function Timeline({ s, plan, cluster, id }: { s: Training; plan: Priced; cluster: ClusterDoc | undefined; id: string }) {
+export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: string }) {
   const { t, f } = useLang()
   const [view, setView] = useState<(typeof windows)[number]>('whole')
-  const loaded = useTimeline(s, plan, cluster, id)
+  const loaded = useTimeline(s, plan, id)
   if (loaded.error) return <Failed error={loaded.error} />
   if (!loaded.value) return <Skeleton tall />
   const doc = loaded.value

@@ -31,7 +31,7 @@ const swept = 4
 const moves: (keyof Training)[] = ['net', 'up', 'hbm', 'batch', 'precision']
 
 /** useWalls prices the plans of an answer again whenever a wall moves; nothing is searched. */
-export function useWalls(answer: Answer, now: Training, cluster: ClusterDoc | undefined): WallsState {
+export function useWalls(answer: Answer, now: Training): WallsState {
   const ranked = useMemo(() => {
     const doc = answer.doc
     const list = doc.plans?.length ? doc.plans : [doc.best]
@@ -39,18 +39,18 @@ export function useWalls(answer: Answer, now: Training, cluster: ClusterDoc | un
   }, [answer])
   const moved = moves.some((k) => answer.asked[k] !== now[k])
   const key = moved ? JSON.stringify([moves.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
-  const loaded = useLoaded(key, (signal) => reprice(ranked, now, cluster, signal), 16)
-  const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked.slice(0, swept), answer.asked, cluster, signal), 400)
+  const loaded = useLoaded(key, (signal) => reprice(ranked, now, signal), 16)
+  const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked.slice(0, swept), answer.asked, signal), 400)
   const plans = moved && loaded.value ? loaded.value.plans : ranked
   const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
   return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy }
 }
 
 /** sweep asks, figure by figure, which plan leads where. */
-async function sweep(plans: Priced[], asked: Training, cluster: ClusterDoc | undefined, signal: AbortSignal): Promise<Turns> {
+async function sweep(plans: Priced[], asked: Training, signal: AbortSignal): Promise<Turns> {
   const out: Turns = { net: [], up: [], hbm: [], batch: [] }
   if (plans.length < 2) return out
-  const { plan: _, ...body } = await requestOf(asked, cluster)
+  const { plan: _, ...body } = await requestOf(asked)
   for (const k of Object.keys(knobs) as Knob[]) {
     const doc = await post<SweepDoc>('train/sweep', { ...body, sweep: knobs[k], plans: plans.map((p) => p.sent) }, signal)
     const name = (i: number | null) => (i === null ? '' : String(i + 1))
@@ -59,8 +59,8 @@ async function sweep(plans: Priced[], asked: Training, cluster: ClusterDoc | und
   return out
 }
 
-async function reprice(ranked: Priced[], now: Training, cluster: ClusterDoc | undefined, signal: AbortSignal): Promise<{ plans: Priced[] }> {
-  const answers = await price(now, cluster, ranked.map((p) => p.sent), signal)
+async function reprice(ranked: Priced[], now: Training, signal: AbortSignal): Promise<{ plans: Priced[] }> {
+  const answers = await price(now, ranked.map((p) => p.sent), signal)
   return { plans: ranked.map((p, i) => ({ text: p.text, sent: p.sent, ...answers[i] })) }
 }
 

@@ -1,5 +1,5 @@
 import { PlanText } from '../ui/plan'
-import type { ClusterDoc, PlanDoc, Rejected } from '../api/types'
+import type { PlanDoc, Rejected } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
@@ -13,17 +13,16 @@ interface Props {
   now: Training
   set: (c: Partial<Training>) => void
   best: PlanDoc
-  cluster: ClusterDoc | undefined
   moved: boolean
 }
 
 /** WhyNot answers "why not FSDP?" in two sentences and the numbers. */
-export function WhyNot({ answer, s, now, set, best, cluster, moved }: Props) {
+export function WhyNot({ answer, s, now, set, best, moved }: Props) {
   const { t } = useLang()
   const others = (answer.doc.rejected ?? []).filter((r) => r.result)
   const chosen = others.find((r) => r.name === s.why) ?? others[0]
   const key = moved && chosen ? JSON.stringify([now, chosen.name]) : ''
-  const again = useLoaded(key, (signal) => price(now, cluster, [layoutOf(chosen!.plan)], signal), 60)
+  const again = useLoaded(key, (signal) => price(now, [layoutOf(chosen!.plan)], signal), 60)
   if (!chosen) return null
   const fresh = moved ? again.value?.[0] : undefined
   const result = fresh?.result ?? chosen.result!

@@ -1,0 +1,63 @@
+import { useRef, useState } from 'preact/hooks'
+import { Problem, stream } from '../api/client'
+import { asProblem } from '../api/use'
+import { useLang } from '../i18n'
+import { Card, Failed, Field, Select } from '../ui/parts'
+import { grown, Samples, type Sample } from './live'
+import { runOf, type Json, type Run } from './runs'
+
+/** Measure puts a load on one of the services that the server was started for, and shows it as it runs. */
+export function Measure({ services, onRun }: { services: string[]; onRun: (id: string, run: Run | undefined) => void }) {
+  const { t } = useLang()
+  const [q, setQ] = useState({ url: services[0]!, model: '', isl: '512', osl: '128', concurrency: '1,4,16', requests: '32' })
+  const [seen, setSeen] = useState<Sample[]>([])
+  const [error, setError] = useState<Problem>()
+  const running = useRef<AbortController>(undefined)
+  const [busy, setBusy] = useState(false)
+  const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }) })
+  const start = async () => {
+    const abort = (running.current = new AbortController())
+    setBusy(true)
+    setError(undefined)
+    setSeen([])
+    try {
+      await stream('POST', 'bench', { ...q, isl: Number(q.isl), osl: Number(q.osl), requests: Number(q.requests) }, abort.signal, (name, data) => {
+        if (name === 'sample') setSeen((s) => grown(s, data as Sample))
+        if (name === 'error') {
+          const p = data as { detail?: string; status?: number; field?: string }
+          throw new Problem(p.detail ?? '', p.status ?? 500, p.field)
+        }
+        if (name === 'result') {
+          const r = data as { id: string; document: Json }
+          const run = runOf(r.document.model as string, r.document)
+          onRun(r.id || run!.id, r.id ? undefined : run)
+        }
+      })
+    } catch (e) {
+      if (!abort.signal.aborted) setError(asProblem(e))
+    } finally {
+      setBusy(false)
+    }
+  }
+  return (
+    <Card title={t.measured.measure} id="measure">
+      <form
+        class="inline"
+        onSubmit={(e) => {
+          e.preventDefault()
+          void start()
+        }}
+      >
+        <Select label={t.measured.service} value={q.url} options={services} onChange={(url) => setQ({ ...q, url })} />
+        <Field label={t.ask.model} {...on('model')} bad={error?.field === 'model'} />
+        <Field label={t.serving.isl} {...on('isl')} unit={t.unit.tokens} numeric />
+        <Field label={t.serving.osl} {...on('osl')} unit={t.unit.tokens} numeric />
+        <Field label={t.serving.concurrency} {...on('concurrency')} bad={error?.field === 'concurrency'} />
+        <Field label={t.measured.perStage} {...on('requests')} unit={t.unit.requests} numeric />
+        {busy ? <button type="button" onClick={() => running.current?.abort()}>{t.cancel}</button> : <button type="submit" class="primary">{t.measured.begin}</button>}
+      </form>
+      {error && <Failed error={error} />}
+      {busy && seen.length > 0 && <Samples seen={seen} />}
+    </Card>
+  )
+}
