@@ -77,19 +77,18 @@ export interface Progress {
   all: number
 }
 
-/** search posts a long question; onEvent hears of everything before the result. */
-export async function search<T>(path: string, body: unknown, signal: AbortSignal, onProgress: (p: Progress) => void): Promise<T> {
-  let result: T | undefined
+/** search posts a long question and hands out the events before its result; an error among them is thrown. */
+export async function search<T>(path: string, body: unknown, signal: AbortSignal, onEvent: (name: string, data: unknown) => void): Promise<T> {
+  let result: { of: T } | undefined
   await stream('POST', path, body, signal, (name, data) => {
-    if (name === 'progress') onProgress(data as Progress)
-    else if (name === 'result') result = data as T
+    if (name === 'result') result = { of: data as T }
     else if (name === 'error') {
       const p = data as { detail?: string; title?: string; status?: number; field?: string }
       throw new Problem(p.detail || p.title || '', p.status ?? 500, p.field ?? '')
-    }
+    } else onEvent(name, data)
   })
-  if (result === undefined) throw new Problem('', 0)
-  return result
+  if (!result) throw new Problem('', 0)
+  return result.of
 }
 
 /** stream hands out each event of a server-sent stream until it ends. */

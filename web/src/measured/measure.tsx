@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { Problem, stream } from '../api/client'
+import { search, type Problem } from '../api/client'
 import { asProblem } from '../api/use'
 import { useLang } from '../i18n'
 import { Card, Failed, Field, Select } from '../ui/parts'
@@ -21,18 +21,11 @@ export function Measure({ services, onRun }: { services: string[]; onRun: (id: s
     setError(undefined)
     setSeen([])
     try {
-      await stream('POST', 'bench', { ...q, isl: Number(q.isl), osl: Number(q.osl), requests: Number(q.requests) }, abort.signal, (name, data) => {
+      const r = await search<{ id: string; document: Json }>('bench', { ...q, isl: Number(q.isl), osl: Number(q.osl), requests: Number(q.requests) }, abort.signal, (name, data) => {
         if (name === 'sample') setSeen((s) => grown(s, data as Sample))
-        if (name === 'error') {
-          const p = data as { detail?: string; status?: number; field?: string }
-          throw new Problem(p.detail ?? '', p.status ?? 500, p.field)
-        }
-        if (name === 'result') {
-          const r = data as { id: string; document: Json }
-          const run = runOf(r.document.model as string, r.document)
-          onRun(r.id || run!.id, r.id ? undefined : run)
-        }
       })
+      const own = r.id ? undefined : runOf(q.model, r.document)
+      onRun(own?.id ?? r.id, own)
     } catch (e) {
       if (!abort.signal.aborted) setError(asProblem(e))
     } finally {

@@ -1,10 +1,11 @@
-import { useRef, useState } from 'preact/hooks'
+import { useState } from 'preact/hooks'
 import { get, Problem } from '../api/client'
-import { asProblem, useLoaded } from '../api/use'
+import { useLoaded } from '../api/use'
 import type { RunHead } from '../api/types'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import type { Measured } from '../state'
+import { Drop } from '../ui/drop'
 import { Card, Empty, Failed, Select, Skeleton } from '../ui/parts'
 import { Table } from '../ui/table'
 import { Compare } from './compare'
@@ -31,7 +32,18 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
       <div class="main">
         <Live onEnd={() => setFresh((n) => n + 1)} />
         <Card title={t.measured.title} id="runs">
-          <Drop onRun={(r) => (setDropped((x) => [r, ...x.filter((y) => y.id !== r.id)]), set({ run: r.id }))} />
+          <Drop
+            button={t.measured.open}
+            label={t.measured.open}
+            hint={t.measured.dropHint}
+            notJson={t.measured.notJson}
+            take={(name, json) => {
+              const r = json && typeof json === 'object' ? runOf(name, json as Json) : undefined
+              if (!r) throw new Problem(t.measured.unknown(name), 400)
+              setDropped((x) => [r, ...x.filter((y) => y.id !== r.id)])
+              set({ run: r.id })
+            }}
+          />
           {heads.error && !missing && <Failed error={heads.error} />}
           {heads.busy && !heads.value && !heads.error && <Skeleton />}
           {!all.length && !heads.busy && (
@@ -100,48 +112,4 @@ function useRun(id: string, dropped: Run[]) {
     if (id.startsWith('file:')) throw new Problem(t.measured.gone(id.slice(5)), 404)
     return get<Run>('runs/' + encodeURIComponent(id), signal)
   })
-}
-
-/** Drop takes a document of bench, probe or validate from the reader's disk; it stays in the browser. */
-function Drop({ onRun }: { onRun: (r: Run) => void }) {
-  const { t } = useLang()
-  const [over, setOver] = useState(false)
-  const [error, setError] = useState<Problem>()
-  const file = useRef<HTMLInputElement>(null)
-  const take = async (x: File | undefined) => {
-    if (!x) return
-    setError(undefined)
-    try {
-      let d: Json
-      try {
-        d = JSON.parse(await x.text()) as Json
-      } catch {
-        throw new Problem(t.measured.notJson(x.name), 400)
-      }
-      const run = d && typeof d === 'object' ? runOf(x.name, d) : undefined
-      if (!run) throw new Problem(t.measured.unknown(x.name), 400)
-      onRun(run)
-    } catch (e) {
-      setError(asProblem(e))
-    }
-  }
-  return (
-    <div
-      class={'drop' + (over ? ' over' : '')}
-      onDragOver={(e) => (e.preventDefault(), setOver(true))}
-      onDragLeave={() => setOver(false)}
-      onDrop={(e) => {
-        e.preventDefault()
-        setOver(false)
-        void take(e.dataTransfer?.files[0])
-      }}
-    >
-      <div class="row">
-        <button type="button" onClick={() => file.current!.click()}>{t.measured.open}</button>
-        <span class="hint">{t.measured.dropHint}</span>
-        <input ref={file} type="file" accept=".json,application/json" hidden aria-label={t.measured.open} onChange={(e) => void take(e.currentTarget.files?.[0]).then(() => (file.current!.value = ''))} />
-      </div>
-      {error && <Failed error={error} />}
-    </div>
-  )
 }

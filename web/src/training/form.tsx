@@ -1,11 +1,11 @@
-import { useRef, useState } from 'preact/hooks'
-import { post, Problem } from '../api/client'
-import { asProblem } from '../api/use'
+import { useState } from 'preact/hooks'
+import { post } from '../api/client'
 import type { ClusterDoc, ModelDoc } from '../api/types'
 import { useLang } from '../i18n'
 import { pack } from '../share/pack'
 import type { Catalogue } from '../ui/catalogue'
-import { Failed, Field, Select } from '../ui/parts'
+import { Drop } from '../ui/drop'
+import { Field, Select } from '../ui/parts'
 import type { Training } from '../state'
 
 export const precisions = ['bf16', 'fp16', 'fp8', 'fp8-tensor', 'mxfp8', 'nvfp4']
@@ -65,50 +65,20 @@ export function Form({ s, set, catalogue, cluster, field, busy, onSearch, onCanc
 /** ModelField takes a name of the catalogue, or a config.json dropped on it; a broken file changes nothing. */
 export function ModelField(p: { model: string; config: string; models: string[]; set: (c: { model?: string; config?: string }) => void; bad: boolean }) {
   const { t, f } = useLang()
-  const [over, setOver] = useState(false)
-  const [error, setError] = useState<Problem>()
   const [told, setTold] = useState<ModelDoc>()
-  const file = useRef<HTMLInputElement>(null)
-  const take = async (x: File | undefined) => {
-    if (!x) return
-    setError(undefined)
-    try {
-      const { config, doc } = await readConfig(x, t.drop.notJson(x.name))
-      setTold(doc)
-      p.set({ config: await pack(config), model: doc.name || x.name.replace(/\.json$/, '') })
-    } catch (e) {
-      setError(asProblem(e))
-    }
-  }
   return (
-    <div
-      class={'drop' + (over ? ' over' : '')}
-      onDragOver={(e) => (e.preventDefault(), setOver(true))}
-      onDragLeave={() => setOver(false)}
-      onDrop={(e) => {
-        e.preventDefault()
-        setOver(false)
-        void take(e.dataTransfer?.files[0])
+    <Drop
+      button="config.json…"
+      label={t.drop.label}
+      hint={p.config ? t.drop.using : t.drop.hint}
+      notJson={t.drop.notJson}
+      take={async (name, config) => {
+        const doc = await post<ModelDoc>('models/inspect', config)
+        setTold(doc)
+        p.set({ config: await pack(config), model: doc.name || name.replace(/\.json$/, '') })
       }}
-    >
-      <Field label={t.ask.model} value={p.model} onInput={(v) => (setTold(undefined), setError(undefined), p.set({ model: v, config: '' }))} list={p.models} bad={p.bad} id="model" />
-      <div class="row drophint">
-        <button type="button" class="quiet" onClick={() => file.current!.click()}>config.json…</button>
-        <span class="hint">{p.config ? t.drop.using : t.drop.hint}</span>
-        <input ref={file} type="file" accept=".json,application/json" hidden aria-label={t.drop.label} onChange={(e) => void take(e.currentTarget.files?.[0]).then(() => (file.current!.value = ''))} />
-      </div>
-      {told && <p class="hint good" role="status">{t.drop.read(f.count(told.parameters), f.count(told.active_parameters), told.layers)}</p>}
-      {error && <Failed error={error} />}
-    </div>
+      above={<Field label={t.ask.model} value={p.model} onInput={(v) => (setTold(undefined), p.set({ model: v, config: '' }))} list={p.models} bad={p.bad} id="model" />}
+      below={told && <p class="hint good" role="status">{t.drop.read(f.count(told.parameters), f.count(told.active_parameters), told.layers)}</p>}
+    />
   )
-}
-
-async function readConfig(file: File, notJson: string): Promise<{ config: unknown; doc: ModelDoc }> {
-  let config: unknown
-  try {
-    config = JSON.parse(await file.text())
-  } catch {
-    throw new Problem(notJson, 400)
-  }
-  return { config, doc: await post<ModelDoc>('models/inspect', config) }
 }

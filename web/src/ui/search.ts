@@ -22,7 +22,7 @@ export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, 
     setError(undefined)
     setProgress(undefined)
     try {
-      const doc = await search<D>(path, await body(q), abort.signal, setProgress)
+      const doc = await search<D>(path, await body(q), abort.signal, (name, data) => name === 'progress' && setProgress(data as Progress))
       if (running.current === abort) setAnswer({ doc, asked: q })
     } catch (e) {
       if (!abort.signal.aborted) setError(asProblem(e))
