@@ -58,7 +58,7 @@ var layers = []layer{
 	{"ask", "unit workload sched model hw plan train infer serve deploy advise api openai bench", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
 	{"report", "argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate netlab deploy search advise api validate openai bench", "decides how an answer looks, never what it is"},
-	{"web", "unit input sched model hw modelfile catalog plan workload api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
+	{"web", "unit input sched model hw modelfile catalog plan workload bench api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
 	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate netlab deploy search advise api validate report openai bench prompt", "arguments in, exit code out"},
 }
 

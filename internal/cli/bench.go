@@ -94,7 +94,7 @@ func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
 	}
 	c.Version = version
 	c.Service.Agent = "ridgeline/" + version
-	if c.Service.Key, err = f.key(cmd); err != nil {
+	if c.Service.Key, err = serviceKey(cmd, f.keyEnv, f.keyFile); err != nil {
 		return nil, err
 	}
 	if f.tokenizer != "" {
@@ -116,32 +116,21 @@ func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
 	return c, nil
 }
 
-// key is the API's key, "" where there is none. A variable that the user names
-// must be set; the usual one may be missing.
-func (f *benchFlags) key(cmd *cobra.Command) (string, error) {
+// serviceKey is the key of a service's API, "" where there is none. A variable that
+// the user names must be set; the usual one may be missing.
+func serviceKey(cmd *cobra.Command, keyEnv, keyFile string) (string, error) {
 	given := cmd.Flags().Changed
-	if f.keyFile == "" {
-		key := strings.TrimSpace(os.Getenv(f.keyEnv))
+	if keyFile == "" {
+		key := strings.TrimSpace(os.Getenv(keyEnv))
 		if key == "" && given("api-key-env") {
-			return "", usagef("--api-key-env %s: the variable is not set: export it, or name another", f.keyEnv)
+			return "", usagef("--api-key-env %s: the variable is not set: export it, or name another", keyEnv)
 		}
 		return key, nil
 	}
 	if given("api-key-env") {
 		return "", usagef("--api-key-env and --api-key-file: keep one")
 	}
-	const most = 64 << 10
-	file, err := os.Open(f.keyFile)
-	if err != nil {
-		return "", badInput(fmt.Errorf("--api-key-file: %w", err))
-	}
-	defer file.Close()
-	b, err := io.ReadAll(io.LimitReader(file, most))
-	key := strings.TrimSpace(string(b))
-	if err != nil || key == "" || strings.ContainsAny(key, "\r\n") {
-		return "", usagef("--api-key-file %s holds no key: write it there on one line", f.keyFile)
-	}
-	return key, nil
+	return secretFile("api-key-file", keyFile)
 }
 
 func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {

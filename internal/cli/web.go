@@ -16,6 +16,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/openai"
 	"github.com/ridgeline/ridgeline/internal/web"
 )
 
@@ -28,7 +29,9 @@ const tokenVariable = "RIDGELINE_WEB_TOKEN"
 // webFlags is the server as the user typed it.
 type webFlags struct {
 	listen, tokenFile string
-	hosts             []string
+	hosts, services   []string
+	runs              string
+	keyEnv, keyFile   string
 	open              bool
 }
 
@@ -46,6 +49,7 @@ that of --token-file, of ` + tokenVariable + `, or one that is made up and print
 is neither the address nor named by --host are refused. An interrupt stops it.`,
 		Example: `  ridgeline web
   ridgeline web --listen 127.0.0.1:9000 --open
+  ridgeline web --runs runs --bench-url http://127.0.0.1:8000/v1
   ridgeline web --listen 0.0.0.0:8787 --host planner.example.org --token-file token.txt`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, env) },
@@ -53,16 +57,20 @@ is neither the address nor named by --host are refused. An interrupt stops it.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.listen, "listen", defaultListen, "`ADDRESS`:PORT to serve on; port 0 takes a free one")
 	fs.StringVar(&f.tokenFile, "token-file", "", "read the API's token from the first line of `FILE`")
+	fs.StringVar(&f.runs, "runs", "", "keep and show measured runs in the folder `DIR`: documents of bench, probe and validate --json")
+	fs.StringArrayVar(&f.services, "bench-url", nil, "let the page evaluate the service at `URL`, as bench --url takes it; may be repeated")
+	fs.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable `NAME` that holds the key of these services")
+	fs.StringVar(&f.keyFile, "api-key-file", "", "`FILE` that holds the key of these services")
 	fs.BoolVar(&f.open, "open", false, "open the page in the browser")
 	fs.StringArrayVar(&f.hosts, "host", nil, "also answer to the `NAME` in requests, as behind a proxy; may be repeated")
 	return cmd
 }
 
 func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
-	if err := notEmpty(cmd, "listen", "token-file"); err != nil {
+	if err := notEmpty(cmd, "listen", "token-file", "runs", "api-key-env", "api-key-file"); err != nil {
 		return err
 	}
-	token, err := f.token()
+	o, err := f.options(cmd)
 	if err != nil {
 		return err
 	}
@@ -71,14 +79,14 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 		return err
 	}
 	defer l.Close()
-	made := token == "" && !loopback(l.Addr())
+	made := o.Token == "" && !loopback(l.Addr())
 	if made {
-		token = rand.Text() // 128 bits
+		o.Token = rand.Text() // 128 bits
 	}
-	s := web.New(web.Options{Token: token, Hosts: f.hosts, Version: version})
+	s := web.New(o)
 	fmt.Fprintf(env.Stderr, "ridgeline: the page is at http://%s, an interrupt stops it\n", l.Addr())
 	if made {
-		fmt.Fprintf(env.Stderr, "ridgeline: the API's token, shown this once: %s\n", token)
+		fmt.Fprintf(env.Stderr, "ridgeline: the API's token, shown this once: %s\n", o.Token)
 	}
 	if f.open {
 		if err := browse("http://" + l.Addr().String()); err != nil {
@@ -86,6 +94,30 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 		}
 	}
 	return s.Serve(cmd.Context(), l)
+}
+
+// options resolves files and secrets.
+func (f *webFlags) options(cmd *cobra.Command) (o web.Options, err error) {
+	o = web.Options{Hosts: f.hosts, Version: version, Services: web.Services{URLs: f.services}}
+	if o.Token, err = f.token(); err != nil {
+		return o, err
+	}
+	for _, u := range f.services {
+		if _, err := openai.ParseURL(u); err != nil {
+			return o, badInput(fmt.Errorf("--bench-url: %w", err))
+		}
+	}
+	if len(f.services) > 0 {
+		if o.Services.Key, err = serviceKey(cmd, f.keyEnv, f.keyFile); err != nil {
+			return o, err
+		}
+	}
+	if f.runs != "" {
+		if o.Runs, err = web.OpenRuns(f.runs); err != nil {
+			return o, badInput(fmt.Errorf("--runs: %w", err))
+		}
+	}
+	return o, nil
 }
 
 // listener listens; an address that cannot be had is the user's to change.

@@ -23,6 +23,8 @@ func (s *Server) routes() {
 	s.catalogueRoutes()
 	s.trainRoutes()
 	s.servingRoutes()
+	s.runRoutes()
+	s.benchRoutes()
 }
 
 func operation(id, path, tag, summary string) huma.Operation {

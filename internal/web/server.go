@@ -22,6 +22,9 @@ type Options struct {
 	Hosts   []string // names that Host may bear, beside the address and localhost
 	Version string   // of the program, for the API's description
 	Limits  Limits
+	Runs    *Runs // measured runs, nil = none are kept
+	// Services are those that the page may evaluate.
+	Services Services
 }
 
 // Server answers the page and the API.
@@ -31,13 +34,15 @@ type Server struct {
 	gate    *gate
 	api     huma.API
 	handler http.Handler
+	runs    *Runs
+	live    live
 	stop    context.CancelFunc
 }
 
 // New builds a server; Close ends what it computes.
 func New(o Options) *Server {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Server{options: o, limits: o.Limits.filled(), stop: stop}
+	s := &Server{options: o, limits: o.Limits.filled(), runs: o.Runs, stop: stop}
 	s.gate = newGate(ctx, s.limits)
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
