@@ -281,6 +281,7 @@ export const en = {
     stage: 'Stage',
     sentFailed: (sent: string, failed: string) => `${sent} sent, ${failed} failed`,
     elapsed: 'Time in the stage',
+    smooth: 'Output, mean of the last 2 s',
   },
   footer: (version: string) => `Ridgeline ${version}`,
 }

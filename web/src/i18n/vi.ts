@@ -291,6 +291,7 @@ export const vi: Dict = {
     stage: 'Giai đoạn',
     sentFailed: (sent, failed) => `đã gửi ${sent}, lỗi ${failed}`,
     elapsed: 'Thời gian trong giai đoạn',
+    smooth: 'Đầu ra, trung bình 2 s gần nhất',
   },
   footer: (version) => `Ridgeline ${version}`,
 }

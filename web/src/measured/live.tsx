@@ -22,6 +22,9 @@ export interface Sample {
 // Samples that are kept and drawn: a few minutes at four a second.
 const most = 800
 
+// Samples that a drawn point is the mean of: two seconds.
+const smooth = 8
+
 /** grown is the samples with one more. */
 export const grown = (list: Sample[], x: Sample): Sample[] => [...list.slice(1 - most), x]
 
@@ -60,7 +63,9 @@ export function Samples({ seen }: { seen: Sample[] }) {
   const { t, f } = useLang()
   const now = seen.at(-1)!
   const here = seen.filter((s) => s.stage === now.stage)
-  const points = here.map((s) => ({ x: s.t, y: s.output_tokens_per_second, label: `${f.seconds(s.t)}\n${f.num(s.output_tokens_per_second)} ${t.unit.tokensPerSecond}\n${f.int(s.in_flight)} ${t.serving.inFlight}` }))
+  // A sample counts the answers that ended since the one before: means over a while show the rate.
+  const mean = (i: number) => here.slice(Math.max(0, i + 1 - smooth), i + 1).reduce((sum, s) => sum + s.output_tokens_per_second, 0) / Math.min(smooth, i + 1)
+  const points = here.map((s, i) => ({ x: s.t, y: mean(i), label: `${f.seconds(s.t)}\n${f.num(mean(i))} ${t.unit.tokensPerSecond}\n${f.int(s.in_flight)} ${t.serving.inFlight}` }))
   return (
     <>
       <Facts
@@ -68,14 +73,14 @@ export function Samples({ seen }: { seen: Sample[] }) {
           { name: t.measured.stage, value: `${now.stage + 1}${now.stages ? ' / ' + now.stages : ''}`, note: now.load },
           { name: t.unit.requests, value: f.int(now.ok) + (now.total ? ' / ' + f.int(now.total) : ''), note: t.measured.sentFailed(f.int(now.sent), f.int(now.failed)) },
           { name: t.serving.inFlight, value: f.int(now.in_flight) },
-          { name: t.fact.throughput, value: f.num(now.output_tokens_per_second), unit: t.unit.tokensPerSecond },
+          { name: t.fact.throughput, value: f.num(points.at(-1)!.y), unit: t.unit.tokensPerSecond },
           { name: t.measured.elapsed, value: f.seconds(now.t) },
         ]}
       />
       {points.length > 1 && (
         <Figure
           name="live"
-          title={t.fact.throughput}
+          title={t.measured.smooth}
           data={{ head: ['s', t.unit.tokensPerSecond, t.serving.inFlight], rows: here.map((s) => [s.t, s.output_tokens_per_second, s.in_flight]) }}
           draw={(width) => <Lines width={width} height={200} label={t.fact.throughput} series={[{ name: t.fact.throughput, tone: 1, points }]} xLabel={t.measured.elapsed} yLabel={t.unit.tokensPerSecond} xText={f.seconds} yText={f.num} />}
         />
