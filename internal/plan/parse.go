@@ -150,6 +150,10 @@ func (f *Fixed) set(k Key, value string) error {
 		KeyETP: &p.ETP, KeyMBS: &p.MicroBatch, KeyShard: &p.ShardGroup, KeyRank: &p.LoRARank}
 	if field, ok := degrees[k]; ok {
 		n, err := strconv.Atoi(value)
+		if err == nil && n == 0 && k == KeyShard { // over all ranks, as answers state it
+			*field = n
+			return nil
+		}
 		if err != nil || n < 1 || n > 1<<24 {
 			return fmt.Errorf("plan key %s=%q is not a whole number from 1 to %d: write for example %s=8", k, value, 1<<24, k)
 		}

@@ -103,7 +103,7 @@ func TestParseBad(t *testing.T) {
 	for _, c := range []struct{ text, names, mend string }{
 		{"tp=0", "tp", "from 1"}, {"tp=-8", "tp", "tp=8"}, {"pp=1.5", "pp", "whole number"}, {"vpp=x", "vpp", "whole number"},
 		{"dp=", "dp", "whole number"}, {"cp", "cp", "whole number"}, {"ep=1e3", "ep", "whole number"}, {"etp=16777217", "etp", "16777216"},
-		{"mbs=99999999999999999999", "mbs", "whole number"}, {"shard=0", "shard", "from 1"}, {"rank=0", "rank", "from 1"},
+		{"mbs=99999999999999999999", "mbs", "whole number"}, {"shard=-1", "shard", "from 1"}, {"rank=0", "rank", "from 1"},
 		{"zero=4", "zero", "0, 1, 2 or 3"}, {"zero=-1", "zero", "0, 1, 2 or 3"}, {"fsdp=0", "fsdp", "fsdp alone"},
 		{"fsdp,zero=1", "zero", "leave one"}, {"schedule=2f2b", "schedule", "1f1b"}, {"recompute=some", "recompute", "selective"},
 		{"recompute=norm+full", "recompute", "none, selective, full"}, {"sp=2", "sp", "0 or 1"}, {"cpcomm=tree", "cpcomm", "ring or a2a"},

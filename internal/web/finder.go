@@ -137,7 +137,7 @@ func planText(raw json.RawMessage) (string, error) {
 		}
 		switch text := fmt.Sprint(v); {
 		case k == "precision", k == "fsdp": // said by a field of its own, and by zero and the degrees
-		case text == "0" && (k == "shard" || k == "rank"): // none, as when left out
+		case text == "0" && k == "rank": // no adapters, as when left out
 		default:
 			words = append(words, k+"="+text)
 		}

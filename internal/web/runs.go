@@ -240,7 +240,8 @@ func (c *Comparison) walk(at string, a, b any) {
 
 type (
 	runList struct {
-		Runs []Run `json:"runs"`
+		Runs     []Run    `json:"runs"`
+		Services []string `json:"services" doc:"URLs of the services that may be evaluated here"`
 	}
 	runInput struct {
 		ID string `path:"id" doc:"as /api/v1/runs lists it"`
@@ -254,7 +255,7 @@ type (
 func (s *Server) runRoutes() {
 	huma.Register(s.api, operation("runs", "/api/v1/runs", tagMeasured, "Measured runs that are kept, the latest first"), func(context.Context, *struct{}) (*output[runList], error) {
 		list, err := s.runs.list()
-		return &output[runList]{runList{list}}, err
+		return &output[runList]{runList{list, append([]string{}, s.options.Services.URLs...)}}, err
 	})
 	huma.Register(s.api, operation("run", "/api/v1/runs/{id}", tagMeasured, "One run with its document"), func(_ context.Context, in *runInput) (*output[*KeptRun], error) {
 		r, err := s.runs.get(in.ID)

@@ -152,7 +152,7 @@ func TestRunsAreNoPaths(t *testing.T) {
 	}
 	h := serve(t, Options{Runs: runs})
 	_, _, b := fetch(t, get(t, h.URL+"/api/v1/runs"))
-	if want := `{"runs":[{"id":"good","kind":"bench","title":"m closed","started":"2026-01-02T03:04:05Z"}]}`; strings.TrimSpace(string(b)) != want {
+	if want := `{"runs":[{"id":"good","kind":"bench","title":"m closed","started":"2026-01-02T03:04:05Z"}],"services":[]}`; strings.TrimSpace(string(b)) != want {
 		t.Errorf("%s", b)
 	}
 	for _, id := range []string{"..%2fsecret", "link", "nothing", "good.json", "%2e%2e%2fsecret", "good%00"} {

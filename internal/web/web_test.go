@@ -66,6 +66,18 @@ func post(t testing.TB, url string, body any) *http.Request {
 	return r
 }
 
+func fieldsOfExample(t *testing.T, e example) (f trainFields) {
+	t.Helper()
+	b, err := json.Marshal(e)
+	if err == nil {
+		err = json.Unmarshal(b, &f)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
 // wantProblem holds an answer against status, field and a part of its detail.
 func wantProblem(t testing.TB, what string, code int, body []byte, status int, field, part string) {
 	t.Helper()
