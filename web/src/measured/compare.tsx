@@ -2,6 +2,7 @@ import { useLang } from '../i18n'
 import type { Format } from '../units'
 import { Card, Notes } from '../ui/parts'
 import { Table, type Column } from '../ui/table'
+import { Intervals } from './intervals'
 import { figuresOf, type Run, type RunFigure } from './runs'
 
 /** said is a figure with its unit. */
@@ -53,6 +54,7 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   return (
     <Card title={t.measured.figures} id="figures">
       <Table name={'figures-' + run.kind} caption={t.measured.figures} rows={rows} columns={columns} />
+      {other && <Intervals run={run} other={other} />}
       <Notes title={t.warnings} lines={run.document.warnings as string[] | undefined} />
     </Card>
   )

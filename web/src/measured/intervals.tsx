@@ -1,0 +1,60 @@
+import { get } from '../api/client'
+import { useLoaded } from '../api/use'
+import { useLang } from '../i18n'
+import { Failed, Notes } from '../ui/parts'
+import { Table } from '../ui/table'
+import type { Run } from './runs'
+
+/** Comparison is the server's, of two runs that it keeps; benches come with 95 % intervals of each change. */
+interface Comparison {
+  pairs?: {
+    load: string
+    rows: {
+      metric: string
+      statistic: string
+      unit: string
+      a: number | null
+      b: number | null
+      change: number | null
+      change_low: number | null
+      change_high: number | null
+      differs: boolean | null
+    }[]
+  }[]
+  notes?: string[]
+}
+
+/** Intervals says which differences between two kept benches are more than chance. */
+export function Intervals({ run, other }: { run: Run; other: Run }) {
+  const { t, f } = useLang()
+  const kept = run.kind === 'bench' && !run.id.startsWith('file:') && !other.id.startsWith('file:')
+  const query = new URLSearchParams({ a: run.id, b: other.id }).toString()
+  const loaded = useLoaded(kept ? query : '', (signal) => get<Comparison>('runs/compare?' + query, signal))
+  if (!kept) return null
+  if (loaded.error) return <Failed error={loaded.error} />
+  const rows = (loaded.value?.pairs ?? []).flatMap((p) => p.rows.map((r) => ({ ...r, load: p.load })))
+  if (!rows.length) return null
+  const signed = (v: number | null) => (v === null ? '–' : (v > 0 ? '+' : '') + f.percent(v))
+  const said = (v: number | null, unit: string) => (v === null ? '–' : unit === 's' ? f.seconds(v) : `${f.num(v)} ${unit}`)
+  return (
+    <>
+      <h3>{t.measured.chance}</h3>
+      <p class="note">{t.measured.chanceNote}</p>
+      <Table
+        name="intervals"
+        caption={t.measured.chance}
+        rows={rows}
+        columns={[
+          { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => r.load },
+          { head: t.measured.metric, text: true, raw: (r) => `${r.metric} ${r.statistic}`, cell: (r) => `${t.measured.names(r.metric)} ${r.statistic}` },
+          { head: 'A', raw: (r) => r.a, cell: (r) => said(r.a, r.unit) },
+          { head: 'B', raw: (r) => r.b, cell: (r) => said(r.b, r.unit) },
+          { head: t.measured.change, raw: (r) => r.change, cell: (r) => signed(r.change) },
+          { head: '95 %', raw: (r) => r.change_low, cell: (r) => (r.change_low === null ? '–' : `${signed(r.change_low)} … ${signed(r.change_high)}`) },
+          { head: t.measured.differs, text: true, raw: (r) => (r.differs === null ? null : String(r.differs)), cell: (r) => (r.differs === null ? '–' : r.differs ? t.measured.yes : t.measured.noise) },
+        ]}
+      />
+      <Notes title={t.warnings} lines={loaded.value?.notes} />
+    </>
+  )
+}
