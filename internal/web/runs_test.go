@@ -69,7 +69,9 @@ func TestBenchIsKept(t *testing.T) {
 			}
 			var end struct {
 				ID       string
-				Document struct{ Stages []struct{ Requests struct{ OK int } } }
+				Document struct {
+					Stages []struct{ Requests struct{ OK int } }
+				}
 			}
 			if err := json.Unmarshal([]byte(data), &end); err != nil || name != "result" {
 				t.Fatalf("%s %s: %v", name, data, err)
