@@ -71,7 +71,7 @@ func TestDocumentedCommandLinesParse(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, page := range append(pages, "../../README.md", "../../CHANGELOG.md", "../../Makefile") {
+	for _, page := range append(pages, "../../README.md", "../../README.vi.md", "../../CHANGELOG.md", "../../Makefile") {
 		text, err := os.ReadFile(page)
 		if err != nil {
 			t.Fatal(err)

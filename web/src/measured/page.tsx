@@ -22,7 +22,6 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   const [fresh, setFresh] = useState(0)
   const heads = useLoaded('runs' + fresh, (signal) => get<{ runs: RunHead[] | null; services?: string[] | null }>('runs', signal))
   const kept = heads.value?.runs ?? []
-  const missing = heads.error?.status === 404
   const all: { id: string; kind: string; title: string; started: string }[] = [...dropped, ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.title ?? r.model ?? r.id, started: r.started ?? '' }))]
   const run = useRun(s.run, dropped)
   const other = useRun(s.other, dropped)
@@ -44,11 +43,11 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
               set({ run: r.id })
             }}
           />
-          {heads.error && !missing && <Failed error={heads.error} />}
+          {heads.error && <Failed error={heads.error} />}
           {heads.busy && !heads.value && !heads.error && <Skeleton />}
           {!all.length && !heads.busy && (
             <Empty>
-              <p>{missing ? t.measured.none : t.measured.empty}</p>
+              <p>{t.measured.empty}</p>
               <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64 --json &gt; run.json</code></p>
               <p><code>ridgeline probe --json &gt; machine.json</code></p>
               <p><code>ridgeline validate training --runs runs.csv --json &gt; validation.json</code></p>
