@@ -71,6 +71,8 @@ test('why not FSDP, in two sentences and the numbers', async ({ page }) => {
   await expect(page.locator('#whynot')).toContainText('Why not plain FSDP?')
   const text = await page.locator('#whynot-answer .sentence').innerText()
   expect(text).toMatch(/GB/)
+  await page.locator('#figure-links summary').click()
+  await expect(page.locator('#figure-links tbody tr')).not.toHaveCount(0)
   expect(text.split(/\.\s/).length).toBe(2)
 })
 

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useLang } from '../i18n'
 import { csv, download, pngBlob, svgText } from './export'
 
@@ -16,17 +16,20 @@ interface Props {
   legend?: ComponentChildren
   busy?: boolean
   draw: (width: number) => ComponentChildren // an svg with a viewBox
+  of: unknown[] // what the drawing depends on: it is made again when one of these changes
 }
 
 /** least width of a picture, px: below it nothing can be read, and margins would eat it. */
 const least = 160
 
 /** Figure frames a picture: title, legend, exports, and its numbers as a table. */
-export function Figure({ name, title, note, data, legend, busy, draw }: Props) {
+export function Figure({ name, title, note, data, legend, busy, draw, of }: Props) {
   const { t } = useLang()
   const box = useRef<HTMLDivElement>(null)
   const width = useWidth(box)
   const [failed, setFailed] = useState('')
+  const [open, setOpen] = useState(false)
+  const drawing = useMemo(() => (width >= least ? draw(width) : null), [width, t, ...of])
   const svg = () => box.current!.querySelector('svg')!
   const png = () =>
     pngBlob(svg()).then(
@@ -52,25 +55,34 @@ export function Figure({ name, title, note, data, legend, busy, draw }: Props) {
       {note && <p class="note">{note}</p>}
       {legend}
       <div class="drawing" ref={box}>
-        {width >= least && draw(width)}
+        {drawing}
       </div>
       {failed && <p role="alert">{failed}</p>}
-      <details class="numbers">
+      <details class="numbers" onToggle={(e) => setOpen(e.currentTarget.open)}>
         <summary>{t.figure.numbers}</summary>
-        <div class="scroll" tabIndex={0} role="region" aria-label={title}>
-          <table>
-            <thead>
-              <tr>{data.head.map((h) => <th scope="col" key={h}>{h}</th>)}</tr>
-            </thead>
-            <tbody>
-              {data.rows.slice(0, 500).map((r, i) => (
-                <tr key={i}>{r.map((c, j) => <td key={j} class={typeof c === 'number' ? 'n' : undefined}>{typeof c === 'number' ? Number(c.toPrecision(5)) : c}</td>)}</tr>
-              ))}
-            </tbody>
-          </table>
-        </div>
+        {open && <Numbers data={data} title={title} />}
       </details>
     </figure>
+  )
+}
+
+// Rows of a table of numbers that are shown; the CSV file holds all.
+const mostRows = 500
+
+function Numbers({ data, title }: { data: Data; title: string }) {
+  return (
+    <div class="scroll" tabIndex={0} role="region" aria-label={title}>
+      <table>
+        <thead>
+          <tr>{data.head.map((h) => <th scope="col" key={h}>{h}</th>)}</tr>
+        </thead>
+        <tbody>
+          {data.rows.slice(0, mostRows).map((r, i) => (
+            <tr key={i}>{r.map((c, j) => <td key={j} class={typeof c === 'number' ? 'n' : undefined}>{typeof c === 'number' ? Number(c.toPrecision(5)) : c}</td>)}</tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
   )
 }
 

@@ -25,6 +25,7 @@ export function Gap({ run }: { run: Run }) {
             title={t.measured.gapTitle}
             note={t.measured.gapNote}
             data={{ head: ['id', t.measured.measured, t.measured.predicted, t.measured.gap], rows: pairs.map((p) => [p.id, p.measured, p.predicted, p.predicted / p.measured - 1]) }}
+            of={[run]}
             draw={(width) => <Pairs width={width} pairs={pairs} unit={unit} />}
           />
         )}
@@ -34,6 +35,7 @@ export function Gap({ run }: { run: Run }) {
             title={t.measured.where}
             note={t.measured.whereNote}
             data={{ head: [t.measured.group, 'n', t.measured.gap, 'bias'], rows: groups.map((g) => [g.name, g.n, g.median, g.bias]) }}
+            of={[run]}
             draw={(width) => (
               <Bars
                 width={width}

@@ -82,6 +82,7 @@ export function Samples({ seen }: { seen: Sample[] }) {
           name="live"
           title={t.measured.smooth}
           data={{ head: ['s', t.unit.tokensPerSecond, t.serving.inFlight], rows: here.map((s) => [s.t, s.output_tokens_per_second, s.in_flight]) }}
+          of={[seen]}
           draw={(width) => <Lines width={width} height={200} label={t.fact.throughput} series={[{ name: t.fact.throughput, tone: 1, points }]} xLabel={t.measured.elapsed} yLabel={t.unit.tokensPerSecond} xText={f.seconds} yText={f.num} />}
         />
       )}

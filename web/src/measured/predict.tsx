@@ -82,6 +82,7 @@ function Beside({ loads, doc, say }: { loads: ReturnType<typeof loadsOf>; doc: I
               name={'beside-' + k}
               title={names[k]}
               data={{ head: [t.serving.inFlight, t.measured.measured, t.measured.predicted, t.measured.gap], rows: mine.map((r) => [r.concurrency, r.measured, r.predicted, r.gap]) }}
+              of={[loads, doc]}
               draw={(width) => <Lines width={width} label={names[k]} series={series} xLabel={t.serving.inFlight} yLabel={k === 'output' ? t.unit.tokensPerSecond : names[k]} xText={f.int} yText={text(k)} xScale="doubling" />}
             />
           )

@@ -15,6 +15,7 @@ export function Kv({ best }: { best: Point }) {
       note={t.serving.kvNote(f.count(best.kv_capacity_tokens), f.bytes(best.kv_bytes_per_token), f.int(best.max_concurrency))}
       legend={<Legend keys={parts.map(([k], i) => ({ name: t.part(k), tone: 'part' + (i % 8) }))} />}
       data={{ head: [t.fact.memory, 'B'], rows: parts.map(([k, v]) => [t.part(k), v]) }}
+      of={[best]}
       draw={(width) => (
         <Bars
           width={width}
@@ -47,6 +48,7 @@ export function Latency({ doc }: { doc: InferDoc }) {
       title={t.serving.latencyTitle}
       note={t.serving.latencyNote}
       data={{ head: [t.serving.rttAxis + ' (s)', 'TPOT (s)', 'wire'], rows: list.map((p) => [p.net_rtt_seconds, p.tpot_seconds, p.wire_share]) }}
+      of={[doc]}
       draw={(width) => (
         <Lines
           width={width}

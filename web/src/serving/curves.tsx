@@ -46,6 +46,7 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
               title={pic.title}
               busy={loaded.busy}
               data={{ head: [t.serving.inFlight, ...specs], rows: [...new Set(points.map((p) => p.concurrency))].map((n) => [n, ...specs.map((spec) => points.filter((p) => p.spec === spec && p.concurrency === n).map(pic.of)[0] ?? null)]) }}
+              of={[loaded.value]}
               draw={(width) => (
                 <Lines
                   width={width}

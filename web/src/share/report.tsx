@@ -28,7 +28,7 @@ export function reportOf(lang: string, title: string, made: string, again: strin
   const sliders = shown.querySelectorAll<HTMLInputElement>('.slider .track')
   copy.querySelectorAll('.slider .track').forEach((el, i) => sliders[i] && el.remove())
   copy.querySelectorAll('button.sort, button.pick').forEach((el) => el.replaceWith(...el.childNodes))
-  copy.querySelectorAll('button, select, input, datalist, .exports, .field, .hidden, .segments, .skeleton, .screen').forEach((el) => el.remove())
+  copy.querySelectorAll('button, select, input, datalist, .numbers:not([open]), .exports, .field, .hidden, .segments, .skeleton, .screen').forEach((el) => el.remove())
   for (const el of copy.querySelectorAll('[tabindex]')) el.removeAttribute('tabindex')
   const styles = [...document.styleSheets].flatMap((x) => [...x.cssRules].map((r) => r.cssText)).join('\n')
   const head = document.createElement('h1')

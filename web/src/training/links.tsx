@@ -31,6 +31,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
         head: [t.links.resource, t.links.seconds, '% ' + t.fact.step],
         rows: [...sol.map(({ r, v }) => [t.bound(r), v, (v / plan.step_seconds) * 100]), ...spent.map((x) => [t.part(x.part), x.v, (x.v / plan.step_seconds) * 100])],
       }}
+      of={[plan]}
       draw={(width) => <Bars width={width} label={t.links.title} bars={bars} text={f.seconds} axis={t.links.axis} limit={{ value: plan.step_seconds, name: t.fact.step }} thick={24} />}
     />
   )

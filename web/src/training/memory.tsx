@@ -28,6 +28,7 @@ export function Memory({ s, plan, id }: { s: Training; plan: Priced; id: string 
       busy={loaded.busy}
       legend={<Legend keys={parts.map((k) => ({ name: t.part(k), tone: tone(k) }))} />}
       data={{ head: [t.memory.rank, ...parts.map((k) => `${t.part(k)} (B)`)], rows: ranks.map((r) => [r.rank, ...parts.map((k) => r.memory[k] ?? 0)]) }}
+      of={[doc, p]}
       draw={(width) => (
         <Bars
           width={width}

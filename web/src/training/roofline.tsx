@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { post } from '../api/client'
 import type { ExplainDoc, Operation, Roof } from '../api/types'
 import { useLoaded } from '../api/use'
@@ -18,13 +18,13 @@ export function Roofline({ s, plan, id }: { s: Training; plan: Priced; id: strin
   const { t } = useLang()
   const [phase, setPhase] = useState('')
   const loaded = useLoaded(id, async (signal) => post<ExplainDoc>('train/explain', { ...(await requestOf(s)), plan: plan.sent, alone: true }, signal), 120)
+  const doc = loaded.value
+  const list = useMemo(() => doc?.operations.filter((o) => !phase || o.phase === phase) ?? [], [doc, phase])
   if (loaded.error) return <Failed error={loaded.error} />
-  if (!loaded.value) return <Skeleton tall />
-  const all = loaded.value.operations
-  const phases = [...new Set(all.map((o) => o.phase))]
-  const list = all.filter((o) => !phase || o.phase === phase)
+  if (!doc) return <Skeleton tall />
+  const phases = [...new Set(doc.operations.map((o) => o.phase))]
   return (
-    <Roofs list={list} roofs={loaded.value.roofs ?? []} busy={loaded.busy}>
+    <Roofs list={list} roofs={doc.roofs} busy={loaded.busy}>
       <Select label={t.roof.phase} value={phase} options={[['', t.roof.all], ...phases.map((p): [string, string] => [p, t.phase(p)])]} onChange={setPhase} />
     </Roofs>
   )
@@ -114,6 +114,7 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
         head: [t.roof.operation, t.roof.layer, t.roof.phase, t.roof.times, 'FLOP', 'B', 'FLOP/B', t.roof.estimate + ' (s)', t.roof.lower + ' (s)', t.fact.binds],
         rows: list.map((o) => [o.operation, o.layer, o.phase, o.layers, o.flops, o.bytes, o.flops_per_byte, o.estimate_seconds, o.lower_seconds, o.bound]),
       }}
+      of={[list, roofs]}
       draw={draw}
     />
   )

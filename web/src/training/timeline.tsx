@@ -75,6 +75,7 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
         </div>
       }
       data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)'], rows: all.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end]) }}
+      of={[doc, view]}
       draw={(width) => <Rows width={width} doc={doc} from={from} to={to} />}
     />
   )
