@@ -185,7 +185,8 @@ func eventsAnswer(what string) map[string]*huma.Response {
 
 // measure runs an evaluation; the client that started it ends it by going away.
 func (s *Server) measure(h huma.Context, c *bench.Config) {
-	defer s.live.end()
+	over := sync.OnceFunc(s.live.end)
+	defer over()
 	ctx, cancel := context.WithCancel(h.Context())
 	defer cancel()
 	defer context.AfterFunc(s.gate.closing, cancel)()
@@ -220,7 +221,9 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 				x := <-events
 				e.send(x.name, x.data)
 			}
-			e.finish(s.kept(&r.doc, r.err))
+			doc, err := s.kept(&r.doc, r.err)
+			over() // whoever reads the result may start the next one
+			e.finish(doc, err)
 			return
 		}
 		if e.failed != nil {
