@@ -39,6 +39,7 @@ func TestScripts(t *testing.T) {
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("SHARED", shared)
+			env.Setenv("RIDGELINE_DB", filepath.Join(env.WorkDir, "runs.db"))
 			return nil
 		},
 		Condition: func(name string) (bool, error) {

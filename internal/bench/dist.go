@@ -71,20 +71,60 @@ func sample(records []*Record, metric func(*Record) (time.Duration, bool)) Dist 
 	return NewDist(list)
 }
 
-// MarshalJSON writes nulls where there is no sample.
+// distDoc is a distribution in JSON.
+type distDoc struct {
+	N    int      `json:"n"`
+	Mean *float64 `json:"mean"`
+	P50  *float64 `json:"p50"`
+	P90  *float64 `json:"p90"`
+	P95  *float64 `json:"p95"`
+	P99  *float64 `json:"p99"`
+	Min  *float64 `json:"min"`
+	Max  *float64 `json:"max"`
+	Std  *float64 `json:"std"`
+}
+
+// fields pairs what a distribution holds with where it stands in JSON.
+func (d *Dist) fields(doc *distDoc) map[*float64]**float64 {
+	return map[*float64]**float64{&d.Mean: &doc.Mean, &d.P50: &doc.P50, &d.P90: &doc.P90, &d.P95: &doc.P95, &d.P99: &doc.P99,
+		&d.Min: &doc.Min, &d.Max: &doc.Max, &d.Std: &doc.Std}
+}
+
+// MarshalJSON writes nulls where there is no sample, and for a statistic that
+// another tool did not state (NaN).
 func (d Dist) MarshalJSON() ([]byte, error) {
-	type plain Dist
-	if d.N > 0 {
-		return json.Marshal(plain(d))
+	doc := distDoc{N: d.N}
+	for value, field := range d.fields(&doc) {
+		if d.N > 0 && !math.IsNaN(*value) {
+			*field = value
+		}
 	}
-	return []byte(`{"n":0,"mean":null,"p50":null,"p90":null,"p95":null,"p99":null,"min":null,"max":null,"std":null}`), nil
+	return json.Marshal(doc)
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote: what is null is not known.
+func (d *Dist) UnmarshalJSON(b []byte) error {
+	var doc distDoc
+	if err := json.Unmarshal(b, &doc); err != nil {
+		return err
+	}
+	if *d = (Dist{N: doc.N}); d.N <= 0 {
+		*d = Dist{}
+		return nil
+	}
+	for value, field := range d.fields(&doc) {
+		if *value = math.NaN(); *field != nil {
+			*value = **field
+		}
+	}
+	return nil
 }
 
 // At is the statistic of that name: mean, p50, p90, p95, p99, min or max; ok is
-// false where nothing was measured.
+// false where nothing was measured, or it was not stated.
 func (d Dist) At(statistic string) (v float64, ok bool) {
 	v, known := map[string]float64{"mean": d.Mean, "p50": d.P50, "p90": d.P90, "p95": d.P95, "p99": d.P99, "min": d.Min, "max": d.Max}[statistic]
-	return v, known && d.N > 0
+	return v, known && d.N > 0 && !math.IsNaN(v)
 }
 
 // Statistics are the names that Dist.At knows, in the order of reports.

@@ -26,6 +26,7 @@ type benchFlags struct {
 	outputs            benchOutputs
 	failAbove          float64
 	delays             []unit.Seconds
+	kept               keepFlags
 }
 
 // benchOutputs are files that hold the report in other forms.
@@ -69,6 +70,9 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.dataset, "dataset", "", "ask the dialogues in `FILE`, in the ShareGPT format, in place of random prompts")
 	fs.StringVar(&f.records, "records", "", "write every request to `FILE` as it ends, one JSON object per line")
 	f.outputs.register(cmd)
+	dbFlag(cmd, &f.kept.db)
+	fs.StringVar(&f.kept.name, "name", "", "keep the run as `NAME`, for `ridgeline runs`")
+	fs.BoolVar(&f.kept.off, "no-keep", false, "do not keep the run")
 	fs.Var(ask.Quantity(&f.delays, ask.List(unit.ParseSeconds), "LIST", ""), "net-delay", "repeat the stages with each of these one-way delays put between: 0,0.5ms,1ms,2ms")
 	fs.Var(ask.Quantity(&f.failAbove, unit.ParseFraction, "SHARE", ""), "fail-above", "exit 4 where more than this share of a stage's requests failed or was truncated: 1%")
 	completions(cmd, map[string]cobra.CompletionFunc{"endpoint": completeWords(ask.Endpoints), "prompts": completeWords(ask.PromptKind),
@@ -85,7 +89,7 @@ func (o *benchOutputs) register(cmd *cobra.Command) {
 
 // config resolves names, files and the key.
 func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
-	if err := notEmpty(cmd, "url", "model", "records", "api-key-file", "api-key-env", "tokenizer", "dataset", "out", "csv", "html", "prometheus"); err != nil {
+	if err := notEmpty(cmd, "url", "model", "records", "name", "db", "api-key-file", "api-key-env", "tokenizer", "dataset", "out", "csv", "html", "prometheus"); err != nil {
 		return nil, err
 	}
 	c, err := f.question.Request(finder{})
@@ -148,7 +152,14 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 		if file, err = createRecords(f.records); err != nil {
 			return err
 		}
-		c.Record = file.write
+	}
+	var samples benchSamples
+	c.Record = func(r *bench.Record) error {
+		samples.add(r)
+		if file == nil {
+			return nil
+		}
+		return file.write(r)
 	}
 	watch := newBenchWatch(env.Stderr)
 	d, err := bench.Run(cmd.Context(), *c, watch.show)
@@ -168,6 +179,7 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 	case err != nil:
 		return err
 	}
+	f.kept.bench(cmd.Context(), env, &d, &samples)
 	return f.show(env, cmd.Context(), asJSON, &d)
 }
 

@@ -33,6 +33,8 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 	request := inferQuestion(cmd)
 	cmd.Flags().StringVar(&plot, "plot", "", "draw the charts to `FILE`, .svg or .html")
 	asJSON := jsonFlag(cmd)
+	var keep keepFlags
+	keep.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		draw, err := plotter(plot)
 		if err != nil {
@@ -53,6 +55,9 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 			if err := writeFile(plot, func(w io.Writer) error { return draw(w, commandLine(cmd), a) }); err != nil {
 				return err
 			}
+		}
+		if err := keep.answer(cmd, env, report.NewInferDoc(a)); err != nil {
+			return err
 		}
 		return showInfer(env, *asJSON, a)
 	}

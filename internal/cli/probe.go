@@ -42,15 +42,17 @@ the part of the wall time that they ran. An interrupt keeps what was measured.`
 type kept struct {
 	out    string
 	asJSON *bool
+	store  keepFlags
 }
 
 func (k *kept) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&k.out, "out", "", "write the record to `FILE` too, for calibrate")
 	k.asJSON = jsonFlag(cmd)
+	k.store.register(cmd)
 }
 
-// keep writes the record; one that was cut short is written all the same and fails.
-func (k *kept) keep(env *Env, rec *record.Record) error {
+// write writes the record; one that was cut short is written all the same and fails.
+func (k *kept) write(cmd *cobra.Command, env *Env, rec *record.Record) error {
 	if len(rec.Results) == 0 {
 		return errors.New("interrupted before the first measurement was done")
 	}
@@ -59,7 +61,10 @@ func (k *kept) keep(env *Env, rec *record.Record) error {
 			return err
 		}
 	}
-	var err error
+	err := k.store.answer(cmd, env, rec)
+	if err != nil {
+		return err
+	}
 	if *k.asJSON {
 		err = report.JSON(env.Stdout, rec)
 	} else {
@@ -100,7 +105,7 @@ func newProbeCPUCommand(env *Env) *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return k.keep(env, rec)
+		return k.write(cmd, env, rec)
 	}
 	return cmd
 }
@@ -143,7 +148,7 @@ listen on an address of the cluster's own network.`,
 		if err != nil {
 			return err
 		}
-		return k.keep(env, rec)
+		return k.write(cmd, env, rec)
 	}
 	return cmd
 }
@@ -174,7 +179,7 @@ torchtitan or NeMo, and print it in SI units. The tool is told from the text.`,
 		if err != nil {
 			return err
 		}
-		return k.keep(env, rec)
+		return k.write(cmd, env, rec)
 	}
 	return cmd
 }

@@ -24,6 +24,7 @@ var commands = []func(*Env) *cobra.Command{
 	newBenchCommand,
 	newEmulateCommand,
 	newNetlabCommand,
+	newRunsCommand,
 	newWebCommand,
 	newModelsCommand,
 	newGPUsCommand,

@@ -35,6 +35,8 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
 	request := simulateQuestion(cmd)
 	cmd.Flags().StringVar(&records, "records", "", "write what became of every request to `FILE`, one JSON object per line")
 	asJSON := jsonFlag(cmd)
+	var keep keepFlags
+	keep.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := request()
 		if err != nil {
@@ -56,6 +58,9 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
 			if err := writeFile(records, func(w io.Writer) error { return workload.WriteRecords(w, a.Result.Records) }); err != nil {
 				return err
 			}
+		}
+		if err := keep.answer(cmd, env, report.NewSimulateDoc(a)); err != nil {
+			return err
 		}
 		return showSimulation(env, *asJSON, a)
 	}

@@ -31,6 +31,8 @@ the plan is compared with the best of the whole space.`,
 	request := trainQuestion(cmd)
 	cmd.Flags().StringVar(&trace, "trace", "", "write the best plan's step for Perfetto or chrome://tracing to `FILE`")
 	asJSON := jsonFlag(cmd)
+	var keep keepFlags
+	keep.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := request()
 		if err != nil {
@@ -47,6 +49,9 @@ the plan is compared with the best of the whole space.`,
 			if err := writeTrace(trace, a); err != nil {
 				return err
 			}
+		}
+		if err := keep.answer(cmd, env, report.NewTrainDoc(a)); err != nil {
+			return err
 		}
 		if err := show(env, *asJSON, a); err != nil {
 			return err

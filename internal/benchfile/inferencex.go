@@ -1,0 +1,89 @@
+package benchfile
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+)
+
+// inferenceXRow is one configuration as InferenceX's utils/process_result.py writes
+// it: times in seconds, rates per GPU.
+type inferenceXRow struct {
+	Hardware  string  `json:"hw"`
+	Model     string  `json:"model"`
+	Framework string  `json:"framework"`
+	Precision string  `json:"precision"`
+	TP        *number `json:"tp"`
+	Conc      *number `json:"conc"`
+	ISL       *number `json:"isl"`
+	OSL       *number `json:"osl"`
+	Prefill   *number `json:"num_prefill_gpu"`
+	Decode    *number `json:"num_decode_gpu"`
+	PerGPU    *number `json:"tput_per_gpu"`
+	Output    *number `json:"output_tput_per_gpu"`
+	Input     *number `json:"input_tput_per_gpu"`
+}
+
+func readInferenceX(raw []byte) (*Imported, error) {
+	var rows []json.RawMessage
+	if json.Unmarshal(raw, &rows) != nil {
+		rows = []json.RawMessage{raw}
+	}
+	if len(rows) == 0 || len(rows) > 10_000 {
+		return nil, fmt.Errorf("%d rows: give 1 to 10000", len(rows))
+	}
+	var all *Imported
+	var of inferenceXRow
+	for k, raw := range rows {
+		var r inferenceXRow
+		var keys map[string]json.RawMessage
+		if err := errors.Join(json.Unmarshal(raw, &r), json.Unmarshal(raw, &keys)); err != nil {
+			return nil, err
+		}
+		if r.Conc == nil || !(r.Conc.v >= 1) || r.PerGPU == nil {
+			return nil, fmt.Errorf("row %d: conc or tput_per_gpu is missing", k+1)
+		}
+		s := r.stage(keys)
+		if all == nil {
+			of, all = r, &Imported{Report: newReport(r.Model, s)}
+			all.Report.Labels = map[string]string{"hw": r.Hardware, "framework": r.Framework, "precision": r.Precision}
+			continue
+		}
+		if r.Model != of.Model || r.Hardware != of.Hardware || r.Framework != of.Framework || r.Precision != of.Precision {
+			return nil, fmt.Errorf("row %d is of %s on %s, row 1 of %s on %s: give one system per file", k+1, r.Model, r.Hardware, of.Model, of.Hardware)
+		}
+		all.Report.Stages = append(all.Report.Stages, s)
+	}
+	return all, nil
+}
+
+// stage is one row. The number of requests is the protocol's: ten per user.
+func (r *inferenceXRow) stage(keys map[string]json.RawMessage) bench.Stage {
+	s := newStage(count(r.Conc.v), 0)
+	s.Requests.OK = 10 * s.Concurrency
+	s.Requests.Sent = s.Requests.OK
+	gpus := r.TP.or(0)
+	if n := r.Prefill.or(0) + r.Decode.or(0); n > 0 {
+		gpus = n
+	}
+	if gpus > 0 {
+		s.OutputRate, s.InputRate = zero(r.Output.times(gpus)), zero(r.Input.times(gpus))
+	}
+	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
+		get := func(name string) float64 {
+			var v number
+			raw, ok := keys[name+"_"+metric]
+			if !ok || json.Unmarshal(raw, &v) != nil {
+				return math.NaN()
+			}
+			return v.v * 1e3
+		}
+		*into = stated(bench.Dist{N: s.Requests.OK, Mean: get("mean"), P50: get("median"), P90: get("p90"), P95: get("p95"), P99: get("p99"),
+			Min: math.NaN(), Max: math.NaN(), Std: get("std")})
+	}
+	s.Input, s.Output = mean(r.ISL.or(math.NaN()), s.Requests.OK), mean(r.OSL.or(math.NaN()), s.Requests.OK)
+	return s
+}

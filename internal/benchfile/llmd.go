@@ -1,0 +1,101 @@
+package benchfile
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+)
+
+// llmdStatistic is one statistic of llm-d's benchmark report with its units.
+type llmdStatistic struct {
+	Units string  `json:"units"`
+	Mean  *number `json:"mean"`
+	Std   *number `json:"stddev"`
+	Min   *number `json:"min"`
+	P50   *number `json:"p50"`
+	P90   *number `json:"p90"`
+	P95   *number `json:"p95"`
+	P99   *number `json:"p99"`
+	Max   *number `json:"max"`
+}
+
+// llmdFile is the benchmark report of llm-d-benchmark (schema 0.1), as JSON.
+type llmdFile struct {
+	Version  string `json:"version"`
+	Scenario struct {
+		Model struct {
+			Name string `json:"name"`
+		} `json:"model"`
+		Load struct {
+			Arguments struct {
+				Concurrency *number `json:"max_concurrency"`
+				Rate        *number `json:"request_rate"`
+			} `json:"args"`
+		} `json:"load"`
+	} `json:"scenario"`
+	Metrics *struct {
+		Time struct {
+			Duration *number `json:"duration"`
+		} `json:"time"`
+		Requests struct {
+			Total    *number        `json:"total"`
+			Failures *number        `json:"failures"`
+			Input    *llmdStatistic `json:"input_length"`
+			Output   *llmdStatistic `json:"output_length"`
+		} `json:"requests"`
+		Latency struct {
+			TTFT *llmdStatistic `json:"time_to_first_token"`
+			TPOT *llmdStatistic `json:"time_per_output_token"`
+			ITL  *llmdStatistic `json:"inter_token_latency"`
+			E2E  *llmdStatistic `json:"request_latency"`
+		} `json:"latency"`
+		Throughput struct {
+			Input    *number `json:"input_tokens_per_sec"`
+			Output   *number `json:"output_tokens_per_sec"`
+			Requests *number `json:"requests_per_sec"`
+		} `json:"throughput"`
+	} `json:"metrics"`
+}
+
+func readLLMD(raw []byte) (*Imported, error) {
+	var f llmdFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, err
+	}
+	if f.Metrics == nil || f.Metrics.Requests.Total == nil {
+		return nil, errors.New("metrics.requests.total is missing")
+	}
+	m := f.Metrics
+	rate := zero(f.Scenario.Load.Arguments.Rate.or(0))
+	concurrency := count(f.Scenario.Load.Arguments.Concurrency.or(0))
+	if concurrency > 0 {
+		rate = 0
+	}
+	s := newStage(concurrency, rate)
+	s.Requests.Sent, s.Requests.Failed = count(m.Requests.Total.v), count(m.Requests.Failures.or(0))
+	s.Requests.OK = s.Requests.Sent - s.Requests.Failed
+	for _, x := range []struct {
+		from *llmdStatistic
+		time bool
+		into *bench.Dist
+	}{{m.Latency.TTFT, true, &s.TTFT}, {m.Latency.TPOT, true, &s.TPOT}, {m.Latency.ITL, true, &s.ICL}, {m.Latency.E2E, true, &s.E2E},
+		{m.Requests.Input, false, &s.Input}, {m.Requests.Output, false, &s.Output}} {
+		d, err := x.from.dist(s.Requests.OK, x.time)
+		if err != nil {
+			return nil, err
+		}
+		*x.into = d
+	}
+	s.InputRate, s.OutputRate, s.RequestRate, s.To = zero(m.Throughput.Input.or(0)), zero(m.Throughput.Output.or(0)), zero(m.Throughput.Requests.or(0)), zero(m.Time.Duration.or(0))
+	return &Imported{Report: newReport(f.Scenario.Model.Name, s)}, nil
+}
+
+// dist is a statistic as a distribution of n, times in ms.
+func (t *llmdStatistic) dist(n int, time bool) (bench.Dist, error) {
+	if t == nil {
+		return bench.Dist{}, nil
+	}
+	m := aiperfMetric{Unit: t.Units, Avg: t.Mean, P50: t.P50, P90: t.P90, P95: t.P95, P99: t.P99, Min: t.Min, Max: t.Max, Std: t.Std}
+	return m.dist(n, time)
+}

@@ -1,0 +1,122 @@
+package benchfile
+
+import (
+	"encoding/json"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+)
+
+// One small file per tool, with the keys that its writer uses.
+var samples = map[string]string{
+	"vllm": `{"date": "20260101-120000", "backend": "vllm", "model_id": "m", "num_prompts": 4, "request_rate": "inf", "max_concurrency": 2, "duration": 2.0,
+		"completed": 3, "failed": 1, "total_input_tokens": 300, "total_output_tokens": 30, "request_throughput": 1.5, "output_throughput": 15.0,
+		"mean_ttft_ms": 120.0, "median_ttft_ms": 110.0, "std_ttft_ms": 12.5, "p99_ttft_ms": 150.0, "mean_tpot_ms": 9.0, "median_tpot_ms": 9.1, "mean_e2el_ms": 200.0}`,
+	"detailed": `{"model_id": "m", "request_rate": 2.5, "duration": 2.0, "num_prompts": 3, "completed": 2, "request_throughput": 1.0, "output_throughput": 3.0,
+		"total_input_tokens": 20, "total_output_tokens": 6, "ttfts": [0.1, 0.2, 0.0], "itls": [[0.01, 0.03], [0.02, 0.02]  , []], "output_lens": [3, 3, 0], "errors": ["", "", "gone"]}`,
+	"aiperf": `{"time_to_first_token": {"unit": "ms", "avg": 50, "p50": 48, "p90": 70, "p95": 80, "p99": 90, "min": 30, "max": 99, "std": 8},
+		"inter_token_latency": {"unit": "ms", "avg": 10.5, "p50": 10}, "request_latency": {"unit": "s", "avg": 1.5, "p50": 1.4},
+		"output_token_throughput": {"unit": "tokens/sec", "avg": 400}, "request_throughput": {"unit": "requests/sec", "avg": 4}, "request_count": {"unit": "requests", "avg": 80},
+		"output_sequence_length": {"unit": "tokens", "avg": 100, "p50": 100},
+		"input_config": {"endpoint": {"model_names": ["m"], "urls": ["http://h:8000"]}, "loadgen": {"concurrency": 8}}}`,
+	"llm-d": `{"version": "0.1", "run": {}, "scenario": {"model": {"name": "m"}, "load": {"args": {"request_rate": 5}}},
+		"metrics": {"time": {"duration": 10}, "requests": {"total": 50, "failures": 2, "output_length": {"units": "count", "mean": 64}},
+		"latency": {"time_to_first_token": {"units": "s", "mean": 0.25, "p50": 0.2, "p99": 1}, "time_per_output_token": {"units": "ms/token", "mean": 12}},
+		"throughput": {"output_tokens_per_sec": 300, "requests_per_sec": 4.8}}}`,
+	"inferencex": `[{"hw": "h200", "tp": 8, "conc": 64, "model": "m", "framework": "sglang", "precision": "fp8", "tput_per_gpu": 700, "output_tput_per_gpu": 100, "mean_ttft": 0.5,
+		"median_ttft": 0.4, "mean_tpot": 0.02, "median_tpot": 0.019, "median_intvty": 52.6, "isl": 1024, "osl": 1024},
+		{"hw": "h200", "tp": 8, "conc": 4, "model": "m", "framework": "sglang", "precision": "fp8", "tput_per_gpu": 70, "output_tput_per_gpu": 10, "mean_tpot": 0.01}]`,
+}
+
+func read(t testing.TB, name string) *bench.Report {
+	t.Helper()
+	i, err := Read(strings.NewReader(samples[name]), "")
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	want := name
+	if name == "detailed" {
+		want = "vllm"
+	}
+	if i.Source != want {
+		t.Fatalf("%s is taken for %s", name, i.Source)
+	}
+	return i.Report
+}
+
+// Every figure lands where its meaning is, in this program's units; what a file does
+// not state is not known.
+func TestFormats(t *testing.T) {
+	type figure struct {
+		d         bench.Dist
+		statistic string
+		want      float64 // NaN: not known
+	}
+	none := math.NaN()
+	at := func(name string) *bench.Stage { return &read(t, name).Stages[0] }
+	v, d, a, l, x := at("vllm"), at("detailed"), at("aiperf"), at("llm-d"), at("inferencex")
+	for name, f := range map[string]figure{
+		"vllm mean TTFT": {v.TTFT, "mean", 120}, "vllm median": {v.TTFT, "p50", 110}, "vllm p90": {v.TTFT, "p90", none}, "vllm p99": {v.TTFT, "p99", 150},
+		"vllm TPOT": {v.TPOT, "mean", 9}, "vllm E2E": {v.E2E, "mean", 200}, "vllm input": {v.Input, "mean", 100}, "vllm no ITL": {v.ICL, "mean", none},
+		"detailed TTFT": {d.TTFT, "mean", 150}, "detailed p90": {d.TTFT, "p90", 190}, "detailed TPOT": {d.TPOT, "mean", 20}, "detailed E2E": {d.E2E, "max", 240},
+		"aiperf TTFT": {a.TTFT, "p95", 80}, "aiperf ITL is TPOT": {a.TPOT, "mean", 10.5}, "aiperf E2E in s": {a.E2E, "mean", 1500}, "aiperf OSL": {a.Output, "mean", 100},
+		"llm-d TTFT in s": {l.TTFT, "p99", 1000}, "llm-d TPOT": {l.TPOT, "mean", 12}, "llm-d no p90": {l.TTFT, "p90", none},
+		"inferencex TTFT in s": {x.TTFT, "p50", 400}, "inferencex TPOT": {x.TPOT, "mean", 20},
+	} {
+		got, ok := f.d.At(f.statistic)
+		if ok == math.IsNaN(f.want) || ok && math.Abs(got-f.want) > 1e-9*f.want {
+			t.Errorf("%s: %g %v, want %g", name, got, ok, f.want)
+		}
+	}
+	for name, got := range map[string]bool{
+		"vllm": v.Mode == bench.Closed && v.Concurrency == 2 && v.Requests == bench.Counts{Sent: 4, OK: 3, Failed: 1} && v.OutputRate == 15 && v.InputRate == 150,
+		"open": d.Mode == bench.Open && d.Rate == 2.5 && d.Requests.Failed == 1, "aiperf": a.Concurrency == 8 && a.Requests.OK == 80 && a.OutputRate == 400,
+		"llm-d": l.Mode == bench.Open && l.Rate == 5 && l.Requests.OK == 48, "inferencex": x.Concurrency == 64 && x.OutputRate == 800 && len(read(t, "inferencex").Stages) == 2,
+	} {
+		if !got {
+			t.Errorf("%s: the load or the counts are wrong", name)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	for text, says := range map[string]string{
+		``: "JSON", `[]`: "JSON", `{}`: "is known by its keys", `{"completed": -1, "request_throughput": 1, "output_throughput": 1}`: "-1 answered",
+		`{"completed": 1, "request_throughput": 1}`: "is missing", `{"time_to_first_token": {"unit": "parsec", "avg": 1}}`: "parsec",
+		`{"scenario": {}, "metrics": {}}`: "requests.total", `[{"hw": "a", "conc": 0, "tput_per_gpu": 1}]`: "row 1",
+		`{"time_to_first_token": {"unit": "ms", "avg": -3}}`: "-3",
+	} {
+		if _, err := Read(strings.NewReader(text), ""); err == nil {
+			t.Errorf("%s was read", text)
+		} else if !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: %v, want %q", text, err, says)
+		}
+	}
+}
+
+// Whatever is read can be written as JSON and read back the same.
+func FuzzRead(f *testing.F) {
+	for _, s := range samples {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		i, err := Read(strings.NewReader(text), "")
+		if err != nil {
+			return
+		}
+		b, err := json.Marshal(i.Report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var again bench.Report
+		if err := json.Unmarshal(b, &again); err != nil {
+			t.Fatal(err)
+		}
+		c, err := json.Marshal(&again)
+		if err != nil || string(c) != string(b) {
+			t.Errorf("%s\n%s\n%v", b, c, err)
+		}
+	})
+}

@@ -1,0 +1,155 @@
+package benchfile
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+)
+
+// vllmFile is what `vllm bench serve --save-result` writes (vllm/benchmarks/serve.py);
+// lists per request come with --save-detailed. Times are ms, in lists s.
+type vllmFile struct {
+	Date        string  `json:"date"`
+	Backend     string  `json:"backend"`
+	Endpoint    string  `json:"endpoint_type"`
+	Model       string  `json:"model_id"`
+	Rate        number  `json:"request_rate"` // "inf": all at once, or as max_concurrency lets them
+	Concurrency *number `json:"max_concurrency"`
+	Duration    number  `json:"duration"`
+	Completed   *number `json:"completed"`
+	Failed      *number `json:"failed"`
+	Prompts     *number `json:"num_prompts"`
+	InputTotal  number  `json:"total_input_tokens"`
+	OutputTotal number  `json:"total_output_tokens"`
+	Requests    number  `json:"request_throughput"`
+	Output      *number `json:"output_throughput"`
+
+	InputLens  []float64   `json:"input_lens"`
+	OutputLens []float64   `json:"output_lens"`
+	TTFTs      []float64   `json:"ttfts"`
+	ITLs       [][]float64 `json:"itls"`
+	Errors     []string    `json:"errors"`
+}
+
+func readVLLM(raw []byte) (*Imported, error) {
+	var f vllmFile
+	if err := json.Unmarshal(raw, &f); err != nil {
+		return nil, err
+	}
+	var all map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &all); err != nil {
+		return nil, err
+	}
+	if f.Completed == nil || f.Output == nil {
+		return nil, errors.New("completed or output_throughput is missing")
+	}
+	rate := f.Rate.v
+	if !(rate > 0) {
+		rate = 0
+	}
+	concurrency := count(f.Concurrency.or(0))
+	if concurrency > 0 {
+		rate = 0 // the cap is what the load was
+	} else if rate == 0 {
+		concurrency = count(f.Prompts.or(0)) // all at once
+	}
+	s := newStage(concurrency, rate)
+	s.Requests.OK = count(f.Completed.v)
+	s.Requests.Failed = count(f.Failed.or(f.Prompts.or(f.Completed.v) - f.Completed.v))
+	s.Requests.Sent = s.Requests.OK + s.Requests.Failed
+	s.RequestRate, s.OutputRate, s.To = zero(f.Requests.v), f.Output.v, zero(f.Duration.v)
+	s.InputRate = zero(f.InputTotal.v / f.Duration.v)
+	n := s.Requests.OK
+	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
+		*into = vllmDist(all, metric, n, 1)
+	}
+	if n > 0 {
+		s.Input, s.Output = mean(f.InputTotal.v/float64(n), n), mean(f.OutputTotal.v/float64(n), n)
+		s.Counted = 1
+	}
+	i := &Imported{Report: newReport(f.Model, s)}
+	i.Report.Started, i.Report.Seconds = f.Date, s.To
+	i.Report.Endpoint = f.Endpoint
+	return i, f.requests(i)
+}
+
+// requests takes over the lists of requests: distributions are then exact.
+func (f *vllmFile) requests(i *Imported) error {
+	n := len(f.TTFTs)
+	if n == 0 {
+		return nil
+	}
+	if len(f.ITLs) != n || len(f.OutputLens) != n {
+		return errors.New("ttfts, itls and output_lens are of different lengths")
+	}
+	values := map[string][]float32{}
+	var plain [3][]float64
+	for k, first := range f.TTFTs {
+		if len(f.Errors) == n && f.Errors[k] != "" || !(first > 0) || f.OutputLens[k] < 1 {
+			continue
+		}
+		whole := first
+		for _, d := range f.ITLs[k] {
+			if !(d >= 0) {
+				return errors.New("an itl below 0")
+			}
+			whole += d
+		}
+		plain[0], plain[2] = append(plain[0], first*1e3), append(plain[2], whole*1e3)
+		if f.OutputLens[k] > 1 {
+			plain[1] = append(plain[1], (whole-first)*1e3/(f.OutputLens[k]-1))
+		}
+	}
+	s := &i.Report.Stages[0]
+	for k, metric := range []string{"ttft", "tpot", "e2e"} {
+		for _, v := range plain[k] {
+			values[metric] = append(values[metric], float32(v))
+		}
+		if d := bench.NewDist(plain[k]); d.N > 0 {
+			*[]*bench.Dist{&s.TTFT, &s.TPOT, &s.E2E}[k] = d
+		}
+	}
+	i.Values = []map[string][]float32{values}
+	return nil
+}
+
+// vllmDist reads mean_X_ms, median_X_ms, std_X_ms and percentiles pNN_X_ms.
+func vllmDist(all map[string]json.RawMessage, metric string, n int, scale float64) bench.Dist {
+	get := func(name string) float64 {
+		var v number
+		raw, ok := all[name+"_"+metric+"_ms"]
+		if !ok || json.Unmarshal(raw, &v) != nil {
+			return math.NaN()
+		}
+		return v.v * scale
+	}
+	d := bench.Dist{N: n, Mean: get("mean"), P50: get("median"), P90: get("p90"), P95: get("p95"), P99: get("p99"), Min: math.NaN(), Max: math.NaN(), Std: get("std")}
+	if math.IsNaN(d.P50) {
+		d.P50 = get("p50")
+	}
+	return stated(d)
+}
+
+// stated is nothing where neither mean nor median is.
+func stated(d bench.Dist) bench.Dist {
+	if d.N == 0 || math.IsNaN(d.Mean) && math.IsNaN(d.P50) {
+		return bench.Dist{}
+	}
+	return d
+}
+
+// mean is a distribution of which only that is known.
+func mean(v float64, n int) bench.Dist {
+	x := math.NaN()
+	return stated(bench.Dist{N: n, Mean: v, P50: x, P90: x, P95: x, P99: x, Min: x, Max: x, Std: x})
+}
+
+// zero is 0 for what is not known: of rates, which reports print as they are.
+func zero(v float64) float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return 0
+	}
+	return v
+}

@@ -1,0 +1,93 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"slices"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+)
+
+// confidence is that of all intervals.
+const confidence = 0.95
+
+// Resamples of a bootstrap: so many, fewer where there are many values, for the
+// work is their product.
+const (
+	mostResamples  = 2000
+	leastResamples = 400
+	work           = 8_000_000
+)
+
+// leastValues is from how many requests on a bootstrap means something.
+const leastValues = 8
+
+// statistics are those that are compared, of sorted values.
+var statistics = []struct {
+	name string
+	of   func(sorted []float64) float64
+}{
+	{"mean", func(x []float64) float64 {
+		sum := 0.0
+		for _, v := range x {
+			sum += v
+		}
+		return sum / float64(len(x))
+	}},
+	{"p50", func(x []float64) float64 { return bench.Quantile(x, 0.50) }},
+	{"p90", func(x []float64) float64 { return bench.Quantile(x, 0.90) }},
+	{"p99", func(x []float64) float64 { return bench.Quantile(x, 0.99) }},
+}
+
+// interval is low and high of a change B/A - 1.
+type interval struct{ low, high float64 }
+
+// bootstrap gives the interval of each statistic's change. The draws are a function
+// of the values' number, so that the same runs compare alike every time.
+func bootstrap(a, b []float32) []interval {
+	n := min(mostResamples, max(leastResamples, work/(len(a)+len(b))))
+	rng := rand.New(rand.NewPCG(uint64(len(a)), uint64(len(b))))
+	changes := make([][]float64, len(statistics))
+	x, y := make([]float64, len(a)), make([]float64, len(b))
+	for range n {
+		resample(x, a, rng)
+		resample(y, b, rng)
+		for i, s := range statistics {
+			changes[i] = append(changes[i], s.of(y)/s.of(x)-1)
+		}
+	}
+	out := make([]interval, len(statistics))
+	for i, c := range changes {
+		slices.Sort(c)
+		out[i] = interval{bench.Quantile(c, (1-confidence)/2), bench.Quantile(c, (1+confidence)/2)}
+	}
+	return out
+}
+
+// resample draws with replacement, and sorts.
+func resample(into []float64, from []float32, rng *rand.Rand) {
+	for i := range into {
+		into[i] = float64(from[rng.IntN(len(from))])
+	}
+	slices.Sort(into)
+}
+
+// welch is the interval of the change of the mean, from Welch's for the difference
+// of two means with Satterthwaite's degrees of freedom (Welch 1947), over A's mean;
+// ok is false where a side does not state its deviation.
+func welch(a, b bench.Dist) (i interval, ok bool) {
+	if a.N < 2 || b.N < 2 || !(a.Std >= 0) || !(b.Std >= 0) || !(a.Mean > 0) || math.IsNaN(b.Mean) {
+		return i, false
+	}
+	va, vb := a.Std*a.Std/float64(a.N), b.Std*b.Std/float64(b.N)
+	change := b.Mean/a.Mean - 1
+	if va+vb == 0 {
+		return interval{change, change}, true
+	}
+	freedom := (va + vb) * (va + vb) / (va*va/float64(a.N-1) + vb*vb/float64(b.N-1))
+	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
+	half := t * math.Sqrt(va+vb) / a.Mean
+	return interval{change - half, change + half}, true
+}

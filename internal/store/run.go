@@ -1,0 +1,212 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Kind is what a run is.
+type Kind string
+
+// The kinds.
+const (
+	Bench      Kind = "bench"
+	Prediction Kind = "prediction"
+	Simulation Kind = "simulation"
+	Probe      Kind = "probe"
+	Validation Kind = "validation"
+)
+
+// Kinds are all of them.
+var Kinds = []Kind{Bench, Prediction, Simulation, Probe, Validation}
+
+// Run is one kept run.
+type Run struct {
+	ID       int64
+	Kind     Kind
+	Name     string // that its user gave it, may be empty
+	At       time.Time
+	Model    string
+	Target   string // the service's URL, or the cluster
+	Source   string // the tool that made it
+	Summary  string // in one line
+	Document json.RawMessage
+	Samples  []Sample // of a measurement: what comparisons draw from
+}
+
+// Sample is one metric of the requests of one stage.
+type Sample struct {
+	Stage  int
+	Metric string
+	Values []float32 // ms
+}
+
+// ErrNone says that there is no such run.
+var ErrNone = errors.New("no such run: `ridgeline runs list` shows those that are kept")
+
+// Add keeps a run and returns its id. Keys and names in a target's URL are left out.
+func (d *DB) Add(ctx context.Context, r *Run) (id int64, err error) {
+	if !json.Valid(r.Document) {
+		return 0, errors.New("the document is no JSON")
+	}
+	document, err := deflate(r.Document)
+	if err != nil {
+		return 0, err
+	}
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return 0, err
+	}
+	defer tx.Rollback() // nothing after a commit
+	res, err := tx.ExecContext(ctx, "INSERT INTO runs (kind, name, at, model, target, source, summary, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+		r.Kind, r.Name, r.At.UnixMilli(), r.Model, withoutSecrets(r.Target), r.Source, r.Summary, document)
+	if err != nil {
+		return 0, err
+	}
+	if id, err = res.LastInsertId(); err != nil {
+		return 0, err
+	}
+	for _, s := range r.Samples {
+		values, err := deflate(encode(s.Values))
+		if err != nil {
+			return 0, err
+		}
+		if _, err := tx.ExecContext(ctx, "INSERT INTO samples (run, stage, metric, vals) VALUES (?, ?, ?, ?)", id, s.Stage, s.Metric, values); err != nil {
+			return 0, err
+		}
+	}
+	return id, tx.Commit()
+}
+
+// withoutSecrets drops user, query and fragment of a URL.
+func withoutSecrets(target string) string {
+	if !strings.Contains(target, "://") {
+		return target
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
+}
+
+const columns = "id, kind, name, at, model, target, source, summary"
+
+// row reads columns.
+func row(scan func(...any) error, also ...any) (*Run, error) {
+	var r Run
+	var at int64
+	err := scan(append([]any{&r.ID, &r.Kind, &r.Name, &at, &r.Model, &r.Target, &r.Source, &r.Summary}, also...)...)
+	r.At = time.UnixMilli(at).UTC()
+	return &r, err
+}
+
+// Filter chooses runs; "" is any.
+type Filter struct {
+	Kind        Kind
+	Model, Name string // that the run's contains, in any case
+	Most        int    // 0 = all
+}
+
+// List is the runs, the latest first, without documents.
+func (d *DB) List(ctx context.Context, f Filter) (list []*Run, err error) {
+	most := f.Most
+	if most == 0 {
+		most = -1
+	}
+	rows, err := d.sql.QueryContext(ctx, "SELECT "+columns+" FROM runs WHERE (?1 = '' OR kind = ?1) AND instr(lower(model), lower(?2)) > 0 AND instr(lower(name), lower(?3)) > 0 ORDER BY id DESC LIMIT ?4",
+		f.Kind, f.Model, f.Name, most)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		r, err := row(rows.Scan)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, r)
+	}
+	return list, rows.Err()
+}
+
+// Find is the run that a word names: an id, `last`, `last~1` (the one before), or the
+// name that its user gave it, of several runs the latest.
+func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
+	where, arg := "name = ? ORDER BY id DESC LIMIT 1", any(word)
+	if id, err := strconv.ParseInt(word, 10, 64); err == nil {
+		where, arg = "id = ?", id
+	} else if back, ok := strings.CutPrefix(word, "last"); ok {
+		n, err := strconv.ParseUint(strings.TrimPrefix(back, "~"), 10, 31)
+		switch {
+		case back == "":
+			where, arg = "1 ORDER BY id DESC LIMIT 1 OFFSET ?", 0
+		case err == nil && back[0] == '~':
+			where, arg = "1 ORDER BY id DESC LIMIT 1 OFFSET ?", int64(n)
+		}
+	}
+	var document []byte
+	r, err := row(d.sql.QueryRowContext(ctx, "SELECT "+columns+", document FROM runs WHERE "+where, arg).Scan, &document)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return nil, fmt.Errorf("%q: %w", word, ErrNone)
+	case err != nil:
+		return nil, err
+	}
+	if r.Document, err = inflate(document); err != nil {
+		return nil, fmt.Errorf("run %d: %w", r.ID, err)
+	}
+	return r, d.samples(ctx, r)
+}
+
+// samples reads those of a run.
+func (d *DB) samples(ctx context.Context, r *Run) error {
+	rows, err := d.sql.QueryContext(ctx, "SELECT stage, metric, vals FROM samples WHERE run = ? ORDER BY stage, metric", r.ID)
+	if err != nil {
+		return err
+	}
+	defer rows.Close()
+	for rows.Next() {
+		var s Sample
+		var values []byte
+		if err := rows.Scan(&s.Stage, &s.Metric, &values); err != nil {
+			return err
+		}
+		plain, err := inflate(values)
+		if err == nil {
+			s.Values, err = decode(plain)
+		}
+		if err != nil {
+			return fmt.Errorf("samples of run %d: %w", r.ID, err)
+		}
+		r.Samples = append(r.Samples, s)
+	}
+	return rows.Err()
+}
+
+// Delete removes runs, all or none.
+func (d *DB) Delete(ctx context.Context, ids ...int64) error {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing after a commit
+	for _, id := range ids {
+		res, err := tx.ExecContext(ctx, "DELETE FROM runs WHERE id = ?", id)
+		if err != nil {
+			return err
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, fmt.Errorf("%d: %w", id, ErrNone))
+		}
+	}
+	return tx.Commit()
+}

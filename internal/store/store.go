@@ -1,0 +1,151 @@
+// Package store keeps runs: measurements of services, predictions, simulations,
+// probes and validations, each as the JSON document that its command prints, in one
+// SQLite file. Several processes may write at once. It keeps no prompt, no answer
+// and no key, and knows of a document only what lists show.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"time"
+
+	_ "modernc.org/sqlite" // the driver
+)
+
+// Variable names the environment variable that may name the file.
+const Variable = "RIDGELINE_DB"
+
+// DefaultPath is where runs are kept unless told otherwise: $RIDGELINE_DB, or
+// ridgeline/runs.db in the user's data directory (XDG base directories, macOS's
+// Application Support, Windows' local application data).
+func DefaultPath() (string, error) {
+	if p := os.Getenv(Variable); p != "" {
+		return p, nil
+	}
+	dir := os.Getenv("XDG_DATA_HOME")
+	switch runtime.GOOS {
+	case "windows":
+		dir = os.Getenv("LocalAppData")
+	case "darwin":
+		dir = ""
+	}
+	if dir == "" {
+		home, err := os.UserHomeDir()
+		if err != nil {
+			return "", fmt.Errorf("no data directory: %w: name a file with --db or %s", err, Variable)
+		}
+		dir = filepath.Join(home, ".local", "share")
+		if runtime.GOOS == "darwin" {
+			dir = filepath.Join(home, "Library", "Application Support")
+		}
+	}
+	return filepath.Join(dir, "ridgeline", "runs.db"), nil
+}
+
+// DB is an open store, for many goroutines.
+type DB struct{ sql *sql.DB }
+
+// patience is how long a writer waits for another one.
+const patience = 10 * time.Second
+
+// Open opens the file and brings it up to date; with create it is made where it is
+// missing, with its directory, readable by its user alone.
+func Open(ctx context.Context, path string, create bool) (*DB, error) {
+	if _, err := os.Stat(path); err != nil {
+		if !create || !errors.Is(err, os.ErrNotExist) {
+			return nil, err
+		}
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return nil, err
+		}
+		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, err
+		}
+		if err := f.Close(); err != nil {
+			return nil, err
+		}
+	}
+	// Write-ahead logging lets readers go on while one process writes; transactions
+	// take the write lock at once, so that none fails half way.
+	at := fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_txlock=immediate", escape(path), patience.Milliseconds())
+	db, err := sql.Open("sqlite", at)
+	if err != nil {
+		return nil, err
+	}
+	d := &DB{db}
+	if err := d.migrate(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+	}
+	return d, nil
+}
+
+// escape keeps a path's characters out of a URI's syntax.
+func escape(path string) string {
+	out := []byte{}
+	for _, c := range []byte(filepath.ToSlash(path)) {
+		if c == '?' || c == '#' || c == '%' {
+			out = fmt.Appendf(out, "%%%02x", c)
+		} else {
+			out = append(out, c)
+		}
+	}
+	return string(out)
+}
+
+// Close ends the use of the file.
+func (d *DB) Close() error { return d.sql.Close() }
+
+// migrations bring a file from version i to i+1 (PRAGMA user_version). What stands
+// here is never changed: a change is one more.
+var migrations = []string{
+	`CREATE TABLE runs (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		kind TEXT NOT NULL,
+		name TEXT NOT NULL,
+		at INTEGER NOT NULL, -- when it ran, ms since 1970
+		model TEXT NOT NULL,
+		target TEXT NOT NULL, -- the service's URL, or the cluster
+		source TEXT NOT NULL, -- the tool that made the document
+		summary TEXT NOT NULL,
+		document BLOB NOT NULL -- JSON, deflated
+	);
+	CREATE INDEX runs_at ON runs (at);
+	CREATE TABLE samples (
+		run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
+		stage INTEGER NOT NULL,
+		metric TEXT NOT NULL,
+		vals BLOB NOT NULL, -- ms, 32-bit floats, little-endian, deflated
+		PRIMARY KEY (run, stage, metric)
+	) WITHOUT ROWID;`,
+}
+
+// migrate brings the file up to date. A file of a later version is refused.
+func (d *DB) migrate(ctx context.Context) error {
+	tx, err := d.sql.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer tx.Rollback() // nothing after a commit
+	version := 0
+	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+		return err
+	}
+	if version > len(migrations) {
+		return fmt.Errorf("kept by a later version of this program (%d, this one knows %d): update it, or name another file", version, len(migrations))
+	}
+	for ; version < len(migrations); version++ {
+		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))); err != nil {
+		return err
+	}
+	return tx.Commit()
+}
