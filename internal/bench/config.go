@@ -1,8 +1,10 @@
 package bench
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"net"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/openai"
@@ -68,8 +70,10 @@ type Level struct {
 	Mode        Mode
 	Concurrency int              // of a closed loop
 	Arrival     workload.Arrival // of an open one, with its rate
-	URL         string           // of the service, where it differs from the run's
-	NetDelay    string           // that lies on the way there, for the report
+	// NetDelay is what lies on the way to the service, one way, and Dial makes
+	// connections that have it; "" = nothing is added.
+	NetDelay string
+	Dial     func(ctx context.Context, network, address string) (net.Conn, error)
 }
 
 // String names a level in progress lines.

@@ -16,7 +16,7 @@ import (
 // run is one evaluation under way.
 type run struct {
 	c        *Config
-	clients  map[string]*openai.Client // by URL
+	clients  map[string]*openai.Client // by the delay on the way
 	start    time.Time
 	maker    *maker
 	live     *live
@@ -84,7 +84,7 @@ func (e *InputError) Unwrap() error { return e.err }
 func newReport(c *Config) *Report {
 	return &Report{URL: c.Service.URL, Model: c.Service.Model, Endpoint: string(c.Service.Endpoint), Stream: c.Stream,
 		Started: time.Now().UTC().Format(time.RFC3339), Worker: c.Worker, Nonce: c.Nonce, Seed: c.Seed, Protocol: c.Protocol,
-		Load: c.load(), SLO: c.SLO, Labels: c.Labels, Stages: []Stage{}, Warnings: []string{},
+		Load: c.load(), SLO: c.SLO, Labels: c.Labels, Stages: []Stage{}, Warnings: []string{}, NetDelay: []string{},
 		Client: Machine{Version: c.Version, OS: runtime.GOOS, Arch: runtime.GOARCH, CPUs: runtime.GOMAXPROCS(0), Governor: governor()}}
 }
 
@@ -109,25 +109,21 @@ func (c *Config) load() string {
 	return text
 }
 
-// connect makes a client per address.
+// connect makes a client, and one for every delay on the way.
 func (r *run) connect() error {
-	urls := []string{r.c.Service.URL}
-	for _, l := range r.c.Levels {
-		if l.URL != "" {
-			urls = append(urls, l.URL)
-		}
-	}
-	for _, u := range urls {
-		if r.clients[u] != nil {
+	for _, l := range append([]Level{{}}, r.c.Levels...) {
+		if r.clients[l.NetDelay] != nil {
 			continue
 		}
 		s := r.c.Service
-		s.URL = u
+		if l.Dial != nil {
+			s.Dial = l.Dial
+		}
 		k, err := openai.New(s, r.start)
 		if err != nil {
 			return err
 		}
-		r.clients[u] = k
+		r.clients[l.NetDelay] = k
 	}
 	return nil
 }
@@ -139,12 +135,7 @@ func (r *run) close() {
 }
 
 // client is that of a level.
-func (r *run) client(l Level) *openai.Client {
-	if l.URL != "" {
-		return r.clients[l.URL]
-	}
-	return r.clients[r.c.Service.URL]
-}
+func (r *run) client(l Level) *openai.Client { return r.clients[l.NetDelay] }
 
 func (r *run) now() Timestamp { return time.Since(r.start) }
 
@@ -152,10 +143,10 @@ func (r *run) now() Timestamp { return time.Since(r.start) }
 func (r *run) stage(ctx context.Context, i, of int, l Level) *Stage {
 	runtime.GC() // of the stage before: its garbage is not this one's
 	k := &keeper{run: r, origin: r.origin(l), stage: i}
-	before := r.scrape(ctx, l)
+	before := r.scrape(ctx)
 	r.health.begin()
 	r.live.begin(i, of, l)
-	w := r.sample(l)
+	w := r.sample()
 	unsent := r.load(ctx, i, l, k)
 	server := w.finish()
 	r.live.end()
@@ -165,7 +156,7 @@ func (r *run) stage(ctx context.Context, i, of int, l Level) *Stage {
 		s.Concurrency = r.c.Cap
 	}
 	s.Client = r.health.judge(&s)
-	if after := r.scrape(context.WithoutCancel(ctx), l); server != nil {
+	if after := r.scrape(context.WithoutCancel(ctx)); server != nil {
 		server.between(before, after)
 		s.Server = server
 	}

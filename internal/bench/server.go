@@ -24,7 +24,7 @@ const (
 )
 
 // metricsURL is where the service publishes: beside /v1.
-func (r *run) metricsURL(l Level) string {
+func (r *run) metricsURL() string {
 	switch {
 	case r.c.Metrics == "-":
 		return ""
@@ -39,8 +39,8 @@ func (r *run) metricsURL(l Level) string {
 var scraper = &http.Client{Timeout: scrapeTimeout, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 
 // scrape reads the service's metrics; nil where it publishes none.
-func (r *run) scrape(ctx context.Context, l Level) scrape {
-	u := r.metricsURL(l)
+func (r *run) scrape(ctx context.Context) scrape {
+	u := r.metricsURL()
 	if u == "" {
 		return nil
 	}
@@ -125,9 +125,9 @@ type sampler struct {
 	running, waiting, cache []float64
 }
 
-func (r *run) sample(l Level) *sampler {
+func (r *run) sample() *sampler {
 	w := &sampler{quit: make(chan struct{})}
-	if r.metricsURL(l) == "" {
+	if r.metricsURL() == "" {
 		return w
 	}
 	w.done.Go(func() {
@@ -137,7 +137,7 @@ func (r *run) sample(l Level) *sampler {
 		t := time.NewTicker(scrapeEvery)
 		defer t.Stop()
 		for misses := 0; misses < 3; { // a service that publishes nothing is left alone
-			if s := r.scrape(ctx, l); s == nil || !w.take(s) {
+			if s := r.scrape(ctx); s == nil || !w.take(s) {
 				misses++
 			}
 			select {

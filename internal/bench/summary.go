@@ -32,20 +32,27 @@ func SpanOf(records []*Record) Span {
 
 // Summarise derives every metric of the records that lie in the span: those whose
 // requests were dispatched in it and whose answers ended in it, for latencies and
-// counts; every token and share of life that falls in it, for rates. Cancelled
-// requests and those of the warm-up count in no latency, but what came of them in
+// counts; for rates every token and share of life that falls in it, and every
+// request that ended in it. Cancelled requests and those of the warm-up count in no latency, but what came of them in
 // the span is output of the service. slo nil = no goodput.
 func Summarise(records []*Record, span Span, basis Basis, slo *SLO) Summary {
 	m := Summary{Basis: basis, Classes: map[string]int{}}
 	m.From, m.To = span.seconds()
-	var counted, good []*Record
+	var counted, good, ended []*Record
 	chunks, tokens, asked := 0, 0, 0
 	var busy time.Duration
 	var input float64
 	for _, r := range records {
 		busy += r.life().overlap(span)
 		tokens += r.tokensIn(span)
-		if r.Warmup || !span.holds(r.Dispatched) || !span.holds(r.End) {
+		if r.Warmup || !span.holds(r.End) {
+			continue
+		}
+		if r.Outcome == OK {
+			ended = append(ended, r)
+			input += float64(r.promptTokens())
+		}
+		if !span.holds(r.Dispatched) {
 			continue
 		}
 		counted = append(counted, r)
@@ -57,7 +64,6 @@ func Summarise(records []*Record, span Span, basis Basis, slo *SLO) Summary {
 				asked++
 				chunks, m.PerChunk = chunks+len(r.Chunks), m.PerChunk+float64(n)
 			}
-			input += float64(r.promptTokens())
 		}
 	}
 	m.PerChunk = ratio(m.PerChunk, float64(chunks))
@@ -66,8 +72,8 @@ func Summarise(records []*Record, span Span, basis Basis, slo *SLO) Summary {
 	m.Queue, m.Slip, m.Upload = sample(counted, (*Record).Queue), sample(counted, (*Record).Slip), sample(counted, (*Record).Upload)
 	if s := span.length().Seconds(); s > 0 {
 		m.InFlight = busy.Seconds() / s
-		m.RequestRate, m.OutputRate, m.InputRate = float64(m.Requests.OK)/s, float64(tokens)/s, input/s
-		m.goodput(counted, basis, slo, s)
+		m.RequestRate, m.OutputRate, m.InputRate = float64(len(ended))/s, float64(tokens)/s, input/s
+		m.goodput(counted, ended, basis, slo, s)
 	}
 	return m
 }
@@ -141,7 +147,7 @@ func gaps(good []*Record) (icl Dist, itl *Dist) {
 
 // goodput counts the requests that keep every promise; those that the client
 // itself gave up are not counted at all.
-func (m *Summary) goodput(counted []*Record, basis Basis, slo *SLO, seconds float64) {
+func (m *Summary) goodput(counted, ended []*Record, basis Basis, slo *SLO, seconds float64) {
 	if slo == nil || len(slo.objectives()) == 0 {
 		return
 	}
@@ -160,7 +166,13 @@ func (m *Summary) goodput(counted []*Record, basis Basis, slo *SLO, seconds floa
 			met++
 		}
 	}
-	rate := float64(met) / seconds
+	n := 0
+	for _, r := range ended {
+		if slo.met(r, basis) {
+			n++
+		}
+	}
+	rate := float64(n) / seconds
 	m.Goodput = &rate
 	if all > 0 {
 		share := float64(met) / float64(all)

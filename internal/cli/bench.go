@@ -68,7 +68,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	fs.StringVar(&f.keyFile, "api-key-file", "", "`FILE` that holds the API's key")
 	fs.StringVar(&f.tokenizer, "tokenizer", "", "`FILE` tokenizer.json of the model: prompts of exact length")
 	fs.StringVar(&f.dataset, "dataset", "", "ask the dialogues in `FILE`, in the ShareGPT format, in place of random prompts")
-	fs.StringVar(&f.records, "records", "", "write every request to `FILE` as it ends, one JSON object per line")
+	fs.StringVar(&f.records, "records", "", "write every request to `FILE` as it ends, one JSON object per line; - is stdout, in place of the report")
 	f.outputs.register(cmd)
 	dbFlag(cmd, &f.kept.db)
 	fs.StringVar(&f.kept.name, "name", "", "keep the run as `NAME`, for `ridgeline runs`")
@@ -148,7 +148,12 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 		return err
 	}
 	var file *recordFile
-	if f.records != "" {
+	switch {
+	case f.records == "-" && asJSON:
+		return usagef("--records - and --json both write to stdout: keep one, and give --out FILE for the other")
+	case f.records == "-":
+		c.Record = bench.NewRecordWriter(env.Stdout).Write
+	case f.records != "":
 		if file, err = createRecords(f.records); err != nil {
 			return err
 		}
@@ -185,7 +190,10 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 
 // show prints the report, writes the files, and judges.
 func (f *benchFlags) show(env *Env, ctx context.Context, asJSON bool, d *bench.Report) error {
-	err := showBench(env, asJSON, d)
+	var err error
+	if f.records != "-" {
+		err = showBench(env, asJSON, d)
+	}
 	if err == nil {
 		err = f.outputs.write(d)
 	}

@@ -27,14 +27,12 @@ func delayed(c *bench.Config, delays []unit.Seconds) (stop func(), err error) {
 	switch {
 	case err != nil:
 		return stop, badInput(err)
-	case u.Scheme != "http":
-		return stop, usagef("--net-delay: the name in the certificate of %s is not the proxy's: run `ridgeline netlab --to %s` and bench that with --insecure", u.Host, u.Host)
 	case c.Search != nil:
 		return stop, usagef("--net-delay goes with a list of loads: leave --search out")
 	}
 	target := u.Host
 	if u.Port() == "" {
-		target = net.JoinHostPort(u.Hostname(), "80")
+		target = net.JoinHostPort(u.Hostname(), map[string]string{"http": "80", "https": "443"}[u.Scheme])
 	}
 	levels := c.Levels
 	c.Levels = nil
@@ -48,10 +46,8 @@ func delayed(c *bench.Config, delays []unit.Seconds) (stop func(), err error) {
 			return stop, badInput(err)
 		}
 		proxies = append(proxies, p)
-		through := *u
-		through.Host = p.Addr()
 		for _, l := range levels {
-			l.URL, l.NetDelay = through.String(), t.String()
+			l.Dial, l.NetDelay = p.Dial, t.String()
 			c.Levels = append(c.Levels, l)
 		}
 	}

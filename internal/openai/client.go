@@ -74,11 +74,11 @@ type Client struct {
 	http   *http.Client
 }
 
-// The buffers of a connection: prompts of 50,000 tokens are written in few
-// pieces, and a read takes whatever has come.
+// The buffers of a connection: they bound the memory of a thousand streams. Bodies
+// longer than the write buffer go past it, and a read takes whatever has come.
 const (
-	writeBuffer = 64 << 10
-	readBuffer  = 16 << 10
+	writeBuffer = 8 << 10
+	readBuffer  = 8 << 10
 )
 
 // New makes a client whose stamps count from start, which must have a monotonic

@@ -13,7 +13,45 @@ func BenchCharts(d *bench.Report) []Chart {
 	if len(d.Stages) > 1 {
 		list = append(list, benchLoadCharts(d)...)
 	}
+	if len(delays(d)) > 1 {
+		list = append(list, benchDelayCharts(d)...)
+	}
 	return list
+}
+
+// benchDelayCharts draw against the delay on the way, a line per load.
+func benchDelayCharts(d *bench.Report) []Chart {
+	x := Axis{Label: "delay on the way, one way, ms"}
+	charts := []Chart{
+		{Title: "Output against network delay", X: x, Y: Axis{Label: "output tokens/s"}},
+		{Title: "Time to first token against network delay", X: x, Y: Axis{Label: "median TTFT, ms"}},
+		{Title: "Time per output token against network delay", X: x, Y: Axis{Label: "median TPOT, ms"}},
+	}
+	at := map[string]int{} // of a load's line
+	for i := range d.Stages {
+		s := &d.Stages[i]
+		delay, err := time.ParseDuration(s.NetDelay)
+		if err != nil {
+			continue // a stage without a delay
+		}
+		load := *s
+		load.NetDelay = ""
+		name := benchLoad(&load)
+		k, ok := at[name]
+		if !ok {
+			k = len(charts[0].Series)
+			at[name] = k
+			for j := range charts {
+				charts[j].Series = append(charts[j].Series, Series{Name: name})
+			}
+		}
+		for j, v := range []float64{s.OutputRate, s.TTFT.P50, s.TPOT.P50} {
+			if j == 0 || []bench.Dist{s.TTFT, s.TPOT}[j-1].N > 0 {
+				charts[j].Series[k].Points = append(charts[j].Series[k].Points, XY{float64(delay) / float64(time.Millisecond), v})
+			}
+		}
+	}
+	return charts
 }
 
 // stageX is where a stage lies on the axis of the load.
@@ -72,35 +110,7 @@ func benchLoadCharts(d *bench.Report) []Chart {
 		charts[0].Series, charts[3].Series = append(charts[0].Series, output), append(charts[3].Series, users)
 		charts[1].Series, charts[2].Series = append(charts[1].Series, times[0][:]...), append(charts[2].Series, times[1][:]...)
 	}
-	if c, ok := delayChart(d); ok {
-		charts = append(charts, c)
-	}
 	return charts
-}
-
-// delayChart is throughput against the delay of the network, a series per load, of
-// runs that tried several delays.
-func delayChart(d *bench.Report) (c Chart, ok bool) {
-	if len(delays(d)) < 2 {
-		return c, false
-	}
-	c = Chart{Title: "Output over a slower network", X: Axis{Label: "one-way delay, ms"}, Y: Axis{Label: "output tokens/s"}}
-	at := map[float64]int{}
-	for i := range d.Stages {
-		s := &d.Stages[i]
-		t, err := time.ParseDuration(s.NetDelay)
-		if err != nil {
-			continue // of another tool's report, in its own words
-		}
-		x := stageX(s)
-		if _, ok := at[x]; !ok {
-			at[x] = len(c.Series)
-			c.Series = append(c.Series, Series{Name: benchLoad(&bench.Stage{Mode: s.Mode, Concurrency: s.Concurrency, Rate: s.Rate})})
-		}
-		k := &c.Series[at[x]]
-		k.Points = append(k.Points, XY{t.Seconds() * 1e3, s.OutputRate})
-	}
-	return c, true
 }
 
 // delays are those of the stages, in the order they ran.
