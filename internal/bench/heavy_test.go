@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -19,6 +20,7 @@ import (
 // The heavy tests run where an environment variable asks for them:
 //
 //	RIDGELINE_SOAK=200000 go test -run Soak -timeout 60m -v ./internal/bench
+//	RIDGELINE_PYTHON=python3 go test -run Python -timeout 10m -v ./internal/bench
 //	RIDGELINE_STREAMS=1000 go test -run Streams -timeout 10m -v ./internal/bench
 
 // emulator starts `ridgeline emulate` on a free port and returns its URL.
@@ -58,7 +60,9 @@ type held struct {
 }
 
 func holds(t *testing.T) (h held) {
-	runtime.GC()
+	for range 3 { // pools keep what they hold over one collection
+		runtime.GC()
+	}
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	list, err := os.ReadDir("/proc/self/fd")
@@ -81,29 +85,35 @@ func TestSoak(t *testing.T) {
 	var first, last held
 	sum := Counts{}
 	for i := range runs {
-		c := Config{Service: openai.Config{URL: url, Model: "llama-3.1-8b"}, Levels: []Level{{Mode: Closed, Concurrency: 64}}, NoCheck: true, Stream: true,
-			IgnoreEOS: true, Input: workload.Length{Low: 32, High: 64}, Output: workload.Length{Low: 4, High: 12}, Requests: n / runs}
-		written := 0
-		c.Record = func(*Record) error { written++; return nil }
-		d, err := Run(t.Context(), c, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q := d.Stages[0].Requests
-		if q.Sent != n/runs || written != n/runs || q.Sent != q.OK+q.Failed+q.Truncated+q.Cancelled {
-			t.Errorf("run %d: %+v, %d written of %d", i, q, written, n/runs)
-		}
+		q := soak(t, url, n/runs, i)
 		sum.Sent, sum.OK, sum.Failed, sum.Truncated, sum.Cancelled = sum.Sent+q.Sent, sum.OK+q.OK, sum.Failed+q.Failed, sum.Truncated+q.Truncated, sum.Cancelled+q.Cancelled
-		last = holds(t)
-		if i == 1 { // after one run of warming pools
+		if last = holds(t); i == 1 { // the pools are warm
 			first = last
 		}
-		t.Logf("run %d: %+v %v, %.0f requests/s, holds %+v", i, q, d.Stages[0].Classes, float64(q.Sent)/(d.Stages[0].To-d.Stages[0].From), last)
+		t.Logf("run %d holds %+v", i, last)
 	}
 	t.Logf("in all %+v", sum)
 	if last.goroutines > first.goroutines+5 || last.files > first.files+5 || float64(last.heap) > 1.2*float64(first.heap)+4e6 {
 		t.Errorf("something leaks: %+v at first, %+v in the end", first, last)
 	}
+}
+
+// soak is one run of n requests.
+func soak(t *testing.T, url string, n, i int) Counts {
+	c := Config{Service: openai.Config{URL: url, Model: "llama-3.1-8b"}, Levels: []Level{{Mode: Closed, Concurrency: 64}}, NoCheck: true, Stream: true,
+		IgnoreEOS: true, Input: workload.Length{Low: 32, High: 64}, Output: workload.Length{Low: 4, High: 12}, Requests: n}
+	written := 0
+	c.Record = func(*Record) error { written++; return nil }
+	d, err := Run(t.Context(), c, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := d.Stages[0].Requests
+	if q.Sent != n || written != n || q.Sent != q.OK+q.Failed+q.Truncated+q.Cancelled {
+		t.Errorf("run %d: %+v, %d written of %d", i, q, written, n)
+	}
+	t.Logf("run %d: %+v %v, %.0f requests/s", i, q, d.Stages[0].Classes, float64(q.Sent)/(d.Stages[0].To-d.Stages[0].From))
+	return q
 }
 
 // serveStreams answers every request with tokens at a steady rate, from a process
@@ -135,6 +145,70 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
+// streamServer starts serveStreams in a process of its own.
+func streamServer(t *testing.T) (address string) {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address = l.Addr().String()
+	l.Close()
+	server := exec.Command(os.Args[0])
+	server.Env = append(os.Environ(), "RIDGELINE_SERVE_STREAMS="+address)
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { server.Process.Kill(); server.Wait() })
+	for range 100 {
+		if c, err := net.Dial("tcp", address); err == nil {
+			c.Close()
+			return address
+		}
+		time.Sleep(100 * ms)
+	}
+	t.Fatal("the server of streams does not listen")
+	return ""
+}
+
+// The processor time of a thousand chunks, beside that of a Python client that
+// parses the same stream of the same server.
+func TestCostBesidePython(t *testing.T) {
+	python := os.Getenv("RIDGELINE_PYTHON")
+	if python == "" {
+		t.Skip("RIDGELINE_PYTHON names no Python")
+	}
+	const streams = 100
+	host, port, err := net.SplitHostPort(streamServer(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(python, "testdata/asyncio_client.py", host, port, strconv.Itoa(streams)).Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var p struct {
+		Chunks int
+		CPU    float64 `json:"cpu_seconds"`
+	}
+	if err := json.Unmarshal(out, &p); err != nil {
+		t.Fatal(err)
+	}
+	before := cpuTime()
+	d, err := Run(t.Context(), Config{Service: openai.Config{URL: "http://" + net.JoinHostPort(host, port) + "/v1", Model: "m"}, NoCheck: true, Stream: true,
+		Levels: []Level{{Mode: Closed, Concurrency: streams}}, Input: workload.Length{Low: 8, High: 8}, Requests: streams, Metrics: "-"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	chunks := d.Stages[0].ICL.N + d.Stages[0].Requests.OK
+	ours := (cpuTime() - before).Seconds() / float64(chunks) * 1e6
+	theirs := p.CPU / float64(p.Chunks) * 1e6
+	t.Logf("processor time per 1,000 chunks: %.2f ms here over %d, %.2f ms in Python over %d: %.1f times less", ours, chunks, theirs, p.Chunks, theirs/ours)
+	if theirs < 5*ours {
+		t.Errorf("%.1f times less than Python's, want 5", theirs/ours)
+	}
+}
+
 // So many streams of 20 tokens/s each, from one client on the machine that also
 // serves them: none is lost, and memory keeps within 500 MB.
 func TestStreams(t *testing.T) {
@@ -142,25 +216,7 @@ func TestStreams(t *testing.T) {
 	if err != nil {
 		t.Skip("RIDGELINE_STREAMS is not a number of streams")
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := l.Addr().String()
-	l.Close()
-	server := exec.Command(os.Args[0])
-	server.Env = append(os.Environ(), "RIDGELINE_SERVE_STREAMS="+address)
-	if err := server.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { server.Process.Kill(); server.Wait() }()
-	for range 50 {
-		if c, err := net.Dial("tcp", address); err == nil {
-			c.Close()
-			break
-		}
-		time.Sleep(100 * ms)
-	}
+	address := streamServer(t)
 	c := Config{Service: openai.Config{URL: "http://" + address + "/v1", Model: "m"}, Levels: []Level{{Mode: Closed, Concurrency: n}}, NoCheck: true, Stream: true,
 		Input: workload.Length{Low: 64, High: 64}, Requests: 2 * n, Metrics: "-"}
 	d, err := Run(t.Context(), c, nil)

@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -173,11 +174,8 @@ func (x *exchange) stream(p *http.Response) error {
 		return &outcome{Garbage, "a whole answer came where a stream was asked for"}
 	}
 	c := x.client
-	// The head may come long before the first event: until then the queue decides.
-	idle := time.AfterFunc(max(c.limits.Headers, c.limits.Idle), func() {
-		x.give(&outcome{Stall, "no byte for longer than the limit"})
-	})
-	defer idle.Stop()
+	idle := c.watchIdle(x.give)
+	defer idle.timer.Stop()
 	e := events{limit: c.limits.Event}
 	buf := buffers.Get().(*[readBuffer]byte)
 	defer buffers.Put(buf)
@@ -187,7 +185,7 @@ func (x *exchange) stream(p *http.Response) error {
 		n, err := p.Body.Read(buf[:])
 		at = c.now() // before anything is parsed
 		if n > 0 {
-			idle.Reset(c.limits.Idle)
+			idle.last.Store(int64(at))
 			if x.done {
 				continue // nothing follows [DONE] but the end
 			}
@@ -202,13 +200,45 @@ func (x *exchange) stream(p *http.Response) error {
 				return err
 			}
 			if x.done {
-				idle.Reset(closing)
+				idle.over.Store(true)
+				idle.timer.Reset(closing)
 			}
 		}
 		if err != nil {
 			return x.closed(err, &e, at)
 		}
 	}
+}
+
+// idleWatch gives an exchange up that is silent for too long. Its timer is not set
+// anew for every chunk, which would cost as much as the chunk: it looks when it
+// fires how long ago the last one was.
+type idleWatch struct {
+	timer *time.Timer
+	last  atomic.Int64 // when bytes came last, on the client's clock; 0 = not yet
+	over  atomic.Bool  // [DONE] came: only the end of the body is waited for
+}
+
+// watchIdle starts to watch. The head may come long before the first event: until
+// then the queue decides, and the limit of heads holds.
+func (c *Client) watchIdle(give context.CancelCauseFunc) *idleWatch {
+	w := &idleWatch{}
+	began := c.now()
+	ready := make(chan struct{}) // the timer may fire before it is assigned
+	w.timer = time.AfterFunc(min(c.limits.Idle, c.limits.Headers), func() {
+		<-ready
+		limit, since := c.limits.Idle, time.Duration(w.last.Load())
+		if since == 0 {
+			limit, since = max(c.limits.Headers, c.limits.Idle), began
+		}
+		if left := since + limit - c.now(); left > 0 && !w.over.Load() {
+			w.timer.Reset(left)
+			return
+		}
+		give(&outcome{Stall, fmt.Sprintf("no byte within %v", limit)})
+	})
+	close(ready)
+	return w
 }
 
 // closing is how long the end of a body may take after [DONE], before its
