@@ -105,6 +105,7 @@ func testSessionsArriveByThemselves(t *testing.T) {
 		}
 	}
 	slices.Sort(firsts)
+	near(t, "rate of sessions", w.Stages[0].Achieved, 1)
 	if len(firsts) != 10 || firsts[9]-firsts[0] != 9*time.Second {
 		t.Errorf("%d sessions over %v: they wait for answers", len(firsts), firsts[len(firsts)-1]-firsts[0])
 	}
@@ -448,6 +449,8 @@ func testTraceIsExpanded(t *testing.T) {
 	if s.Requests.OK != 3 || len(w.asked) != 3 || w.asked[2].At-w.asked[0].At != 1500*ms {
 		t.Fatalf("%+v, %d asked", s.Requests, len(w.asked))
 	}
+	near(t, "rate of the trace", s.Rate, 2/1.5)
+	near(t, "rate achieved", s.Achieved, 2/1.5)
 	a, b := strings.Fields(w.asked[0].text()), strings.Fields(w.asked[1].text())
 	if len(a) != 8 || len(b) != 10 || !slices.Equal(a, b[:8]) || w.asked[1].Max != 3 {
 		t.Errorf("%q and %q: prompts of a trace share what its blocks say", a, b)

@@ -178,8 +178,9 @@ func (r *run) origin(l Level) *Origin {
 	case Open:
 		o.Level, o.Arrival = l.Arrival.Rate, l.Arrival.String()
 	case Traced:
-		if t := r.c.Trace.Span().Seconds(); t > 0 {
-			o.Level = float64(len(r.c.Trace.Requests)-1) / t * r.c.Speed
+		times := r.arrivals(0, l)
+		if n := len(times); n > 1 && times[n-1] > times[0] {
+			o.Level = float64(n-1) / (times[n-1] - times[0]).Seconds()
 		}
 	}
 	return o

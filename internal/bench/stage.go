@@ -47,13 +47,14 @@ func NewStage(records []*Record, slo *SLO) Stage {
 
 func (s Span) within(o Span) Span { return Span{max(s.From, o.From), min(s.To, o.To)} }
 
-// achieved is the rate of dispatch: n - 1 gaps over the time between the first
-// and the last.
+// achieved is the rate of dispatch of sessions, which is what a rate asks for:
+// n - 1 gaps over the time between the first and the last. Later turns come when
+// their user has thought.
 func achieved(records []*Record) float64 {
 	var s Span
 	n := 0
 	for _, r := range records {
-		if r.Dispatched == 0 {
+		if r.Dispatched == 0 || r.Turn > 0 {
 			continue
 		}
 		if n == 0 || r.Dispatched < s.From {

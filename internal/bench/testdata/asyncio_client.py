@@ -1,44 +1,71 @@
 """Reads N streams as a benchmark client in Python does, and prints its cost.
 
-usage: asyncio_client.py HOST PORT STREAMS
+usage: asyncio_client.py HOST PORT STREAMS [aiohttp]
 
-Plain asyncio connections without an HTTP library, which would cost more: per
-chunk one line read, one stamp, one json.loads, the fields of a token.
+Without a last word: plain asyncio connections and no HTTP library, the least that
+Python can do per chunk: a line read, a stamp, a json.loads, the fields of a token.
+With aiohttp: the client that benchmark tools are written with.
 """
 import asyncio, json, resource, sys, time
 
+BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": True}).encode()
 
-async def one(host, port):
-    reader, writer = await asyncio.open_connection(host, port)
-    body = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}], "stream": True}).encode()
-    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body)
-    stamps, tokens = [], 0
-    while True:
-        line = await reader.readline()
+
+class Stream:
+    def __init__(self):
+        self.stamps, self.tokens = [], 0
+
+    def line(self, line):
+        """Takes one line; true at the end of the answer."""
         at = time.perf_counter()
-        if not line:
-            break
         if not line.startswith(b"data: "):
-            continue  # head, chunk sizes, blank lines
+            return False  # head, chunk sizes, blank lines
         data = line[6:].strip()
         if data == b"[DONE]":
-            break
+            return True
         event = json.loads(data)
         if event["choices"] and event["choices"][0]["delta"].get("content"):
-            stamps.append(at)
+            self.stamps.append(at)
         if event.get("usage"):
-            tokens = event["usage"]["completion_tokens"]
+            self.tokens = event["usage"]["completion_tokens"]
+        return False
+
+    def count(self):
+        assert self.tokens == len(self.stamps), (self.tokens, len(self.stamps))
+        return self.tokens
+
+
+async def plain(host, port):
+    reader, writer = await asyncio.open_connection(host, port)
+    writer.write(b"POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(BODY) + BODY)
+    s = Stream()
+    while line := await reader.readline():
+        if s.line(line):
+            break
     writer.close()
-    assert tokens == len(stamps), (tokens, len(stamps))
-    return len(stamps)
+    return s.count()
+
+
+async def with_aiohttp(session, host, port):
+    s = Stream()
+    async with session.post("http://%s:%s/v1/chat/completions" % (host, port), data=BODY, headers={"Content-Type": "application/json"}) as answer:
+        async for line in answer.content:
+            if s.line(line):
+                break
+    return s.count()
 
 
 async def main():
+    host, port, n = sys.argv[1], sys.argv[2], int(sys.argv[3])
     before = resource.getrusage(resource.RUSAGE_SELF)
-    counts = await asyncio.gather(*(one(sys.argv[1], int(sys.argv[2])) for _ in range(int(sys.argv[3]))))
+    if sys.argv[4:] == ["aiohttp"]:
+        import aiohttp
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), timeout=aiohttp.ClientTimeout(total=None)) as session:
+            counts = await asyncio.gather(*(with_aiohttp(session, host, port) for _ in range(n)))
+    else:
+        counts = await asyncio.gather(*(plain(host, int(port)) for _ in range(n)))
     after = resource.getrusage(resource.RUSAGE_SELF)
-    used = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    print(json.dumps({"chunks": sum(counts), "cpu_seconds": used}))
+    print(json.dumps({"chunks": sum(counts), "cpu_seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}))
 
 
 asyncio.run(main())
