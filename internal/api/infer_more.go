@@ -53,6 +53,9 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 	flips := in.Engine.Flips(context, flipsTo)
 	a.FlipsTo = flipsTo
 	for part := range infer.NumParts {
+		if part == infer.Experts && !a.Request.Model.MoE() {
+			continue
+		}
 		if part != infer.Communication && part != infer.Overhead {
 			n := flips[part]
 			a.Flips = append(a.Flips, Flip{part, n, n > 0 && int64(b.Batch) >= n})

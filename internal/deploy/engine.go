@@ -16,6 +16,8 @@ type Instance struct {
 	spec    *infer.Speculation
 	solved  map[load]infer.Point
 	full    map[int64]infer.Capacity // by slots
+	// corrected tells that measured points stand behind Stepper.
+	corrected bool
 }
 
 // setup is the engine of layout x for v.

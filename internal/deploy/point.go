@@ -24,12 +24,14 @@ type Point struct {
 	Batch       int            // sequences that generate together on one instance
 	Decode      infer.Step     // of such a step
 	Steady      infer.Point    // of one instance; layouts with one role
+	floor       unit.Seconds   // of TPOT: a token is not made faster
 	Full        infer.Capacity // of the service, where queueing takes over; layouts with one role
 	Bound       string         // what binds, see Bounds
 	Wire        float64        // share of TPOT that waits on the latency between nodes
 	Queued      bool           // requests wait for room in the caches, or the prompts outrun the engine
 	Price       float64        // USD per GPU-hour; 0 = not known
 	Transfer    unit.Seconds   // of TTFT: the cache on its way; layouts with two roles
+	Ranges      *infer.Ranges  // of the means; nil where measured points corrected them
 	Warnings    []string
 	Assumptions []string
 }
@@ -37,6 +39,23 @@ type Point struct {
 // Tails tells whether the load is far enough from the place where queueing takes over
 // for its means to speak for single requests, too.
 func (p *Point) Tails() bool { return p.Fits && p.Layout.Split == nil && p.Steady.Valid() }
+
+// TPOTRange is where 80 % of measured times per token lie by the prediction; ok is
+// false where nothing says.
+func (p *Point) TPOTRange() (r [2]unit.Seconds, ok bool) {
+	if !p.Fits || p.Ranges == nil || p.TPOT <= 0 {
+		return r, false
+	}
+	return p.Ranges.TPOT.Of(p.TPOT, p.floor), true
+}
+
+// TTFTRange is the same of the first token; near saturation nothing says.
+func (p *Point) TTFTRange() (r [2]unit.Seconds, ok bool) {
+	if !p.Fits || p.Ranges == nil || p.Layout.Split == nil && !p.Tails() {
+		return r, false
+	}
+	return p.Ranges.TTFT.Of(p.TTFT, 0), true
+}
 
 // PerUser is the tokens/s that one user sees after the first token.
 func (p *Point) PerUser() float64 {

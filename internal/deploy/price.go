@@ -7,6 +7,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // price is the candidate at every concurrency of the question and every number of
@@ -52,6 +53,7 @@ func (in *Instance) correct(cal *infer.Calibration) {
 	if cal != nil {
 		clear(in.solved)
 		clear(in.full)
+		in.corrected = true
 		in.Stepper = cal.Correct(in.Stepper, in.spec.Tokens())
 	}
 }
@@ -95,6 +97,10 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		return nil, err
 	}
 	p.Full = full.Times(x.Replicas)
+	p.floor = s.Step.Floor / unit.Seconds(in.spec.Tokens())
+	if !in.corrected {
+		p.Ranges = in.Engine.Ranges()
+	}
 	p.Queued = s.Limit != infer.NoLimit
 	p.Bound = p.binds()
 	if s.TPOT > 0 {

@@ -131,6 +131,10 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 		Warnings: append(slices.Clone(r.decode.Engine.Warnings()), splitWarning), Assumptions: r.decode.Engine.Assumptions()}
 	p.Decode = r.Decode.Step(&infer.Batch{Decode: s.Sequences, DecodeContext: int64(s.Sequences) * (r.ISL + r.OSL/2)})
 	p.Wire = float64(p.Decode.Wire / p.Decode.Total)
+	if !r.decode.corrected {
+		p.Ranges = r.decode.Engine.Ranges()
+	}
+	p.floor = p.Decode.Floor / unit.Seconds(r.decode.spec.Tokens())
 	p.Bound = p.binds()
 	switch s.Bound {
 	case "prefill":

@@ -6,6 +6,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/mem"
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // PointDoc is one layout at one load.
@@ -22,6 +23,8 @@ type PointDoc struct {
 	GPUs        int              `json:"gpus"`
 	TTFT        *float64         `json:"ttft_seconds"`
 	TPOT        *float64         `json:"tpot_seconds"`
+	TTFTRange   []float64        `json:"ttft_range_seconds"` // 80 % of measured services; null where nothing says
+	TPOTRange   []float64        `json:"tpot_range_seconds"`
 	PerUser     *float64         `json:"tokens_per_second_per_user"`
 	Output      *float64         `json:"output_tokens_per_second"`
 	PerGPU      *float64         `json:"output_tokens_per_second_per_gpu"`
@@ -72,6 +75,7 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 		return d
 	}
 	d.Tails = p.Tails()
+	d.TTFTRange, d.TPOTRange = spanDoc(p.TTFTRange()), spanDoc(p.TPOTRange())
 	if p.Layout.Split == nil {
 		d.Capacity = capacityDoc(&p.Full)
 	}
@@ -113,4 +117,12 @@ func overlapWord(v *deploy.Variant) string {
 		return "two-batch"
 	}
 	return "none"
+}
+
+// spanDoc is a range in seconds, nil where there is none.
+func spanDoc(r [2]unit.Seconds, ok bool) []float64 {
+	if !ok {
+		return nil
+	}
+	return []float64{float64(r[0]), float64(r[1])}
 }

@@ -35,12 +35,30 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 	p.Facts(
 		[2]string{"size", fmt.Sprintf("%s, %s in flight", Plural(int64(b.Layout.GPUs()), "GPU"), Grouped(int64(b.Concurrency)))},
 		[2]string{"one user", fmt.Sprintf("first token after %s, then %s tokens/s (%s per token)", unit.FormatSeconds(b.TTFT), rate(b.PerUser()), unit.FormatSeconds(b.TPOT))},
+		[2]string{"range", rangeText(b)},
 		[2]string{"service", fmt.Sprintf("%s output tokens/s, %s per GPU", rate(b.Output), rate(b.PerGPU()))},
 		[2]string{"cost", costText(b)},
 		[2]string{"binds", boundWords(b)},
 		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
 		[2]string{"queueing", queueingText(b)},
 	)
+}
+
+// rangeText says where most measured services lie.
+func rangeText(p *deploy.Point) string {
+	span := func(r [2]unit.Seconds) string { return unit.FormatSeconds(r[0]) + " to " + unit.FormatSeconds(r[1]) }
+	token, ok := p.TPOTRange()
+	if !ok {
+		return "" // corrected by measured points
+	}
+	text := fmt.Sprintf("%.0f %% of measured services lie at %s per token", 100*infer.RangeShare, span(token))
+	if first, ok := p.TTFTRange(); ok {
+		text += " and " + span(first) + " to the first"
+	}
+	if !p.Ranges.Measured {
+		text += "; wider than usual, as of such a GPU little more than the datasheet is known"
+	}
+	return text
 }
 
 // queueingText says where queueing takes over, and whether the means above it stand

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // The metrics of serving runs.
@@ -53,6 +55,7 @@ func Serving(runs []ServingRun, bad []Skipped, p *ServingPredictor) *Document {
 	d.Skipped = append(d.Skipped, misfits...)
 	d.Scored = len(d.Predictions)
 	d.Metrics[MetricTPOT], d.Metrics[MetricTTFT] = errorsOf(all.tpot), errorsOf(all.ttft)
+	d.coverage()
 	d.timeGroups(groups)
 	return d
 }
@@ -130,9 +133,50 @@ func (d *Document) timeGroups(groups map[string]*timeGroup) {
 // scoredServing is a run's prediction in the table's milliseconds.
 func scoredServing(r *ServingRun, x *ServingPrediction) Scored {
 	s := Scored{ID: r.ID, Measured: r.TPOT, Predicted: 1e3 * float64(x.TPOT), Model: r.Model, GPU: r.GPU, Plan: r.layout(), Engine: r.Engine}
+	s.Range = milliseconds(x.Ranges.TPOT.Of(x.TPOT, x.Floor))
 	if r.TTFT > 0 {
 		measured, predicted := r.TTFT, 1e3*float64(x.TTFT)
 		s.TTFTMeasured, s.TTFTPredicted = &measured, &predicted
+		if x.Tails {
+			s.TTFTRange = milliseconds(x.Ranges.TTFT.Of(x.TTFT, 0))
+		}
 	}
 	return s
+}
+
+func milliseconds(r [2]unit.Seconds) *[2]float64 {
+	return &[2]float64{1e3 * float64(r[0]), 1e3 * float64(r[1])}
+}
+
+// coverage is the shares of measured values that lie in the ranges of their
+// predictions.
+func (d *Document) coverage() {
+	var tpot, ttft held
+	for i := range d.Predictions {
+		s := &d.Predictions[i]
+		tpot.add(s.Measured, s.Range)
+		if s.TTFTMeasured != nil {
+			ttft.add(*s.TTFTMeasured, s.TTFTRange)
+		}
+	}
+	for name, h := range map[string]*held{MetricTPOT: &tpot, MetricTTFT: &ttft} {
+		if e := d.Metrics[name]; h.n > 0 {
+			share := float64(h.in) / float64(h.n)
+			e.Coverage = &share
+			d.Metrics[name] = e
+		}
+	}
+}
+
+// held counts values inside ranges.
+type held struct{ n, in int }
+
+func (h *held) add(v float64, r *[2]float64) {
+	if r == nil {
+		return
+	}
+	h.n++
+	if r[0] <= v && v <= r[1] {
+		h.in++
+	}
 }

@@ -33,6 +33,9 @@ type ServingPrediction struct {
 	MoE        bool        // the model routes experts
 	Point      infer.Point // of one instance; aggregated runs
 	Bound      string
+	Ranges     *infer.Ranges
+	Floor      unit.Seconds // of a token
+	Tails      bool         // the load is far enough from saturation for a range of TTFT
 }
 
 // engineKey is what makes two runs share an engine.
@@ -77,12 +80,13 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 		return nil, err
 	}
 	d := b.cluster.Device
-	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: d.Arch, Device: d.Name, MoE: b.engine.Setup().Model.MoE(), Point: s, Bound: s.Bound.String()}, nil
+	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: d.Arch, Device: d.Name, MoE: b.engine.Setup().Model.MoE(), Point: s, Bound: s.Bound.String(),
+		Ranges: b.engine.Ranges(), Floor: s.Step.Floor / unit.Seconds(b.spec.Tokens()), Tails: s.Valid()}, nil
 }
 
 // build makes the engine of a run's layout, once for all runs that share it.
 func (p *ServingPredictor) build(r *ServingRun, x plan.Serving, gpus int) *builtEngine {
-	k := engineKey{r.Model, fmt.Sprintf("%sx%d", r.GPU, gpus), r.Engine, r.Weights, r.Experts, x, r.ISL + r.OSL, r.speculates()}
+	k := engineKey{r.Model, clusterName(r.GPU, gpus), r.Engine, r.Weights, r.Experts, x, r.ISL + r.OSL, r.speculates()}
 	if b := p.engines[k]; b != nil {
 		return b
 	}

@@ -14,6 +14,9 @@ type Errors struct {
 	MAPE      float64 `json:"mape"`
 	P90APE    float64 `json:"p90_ape"`
 	Bias      float64 `json:"bias"`
+	// Coverage is the share of measured values in the 80 % range of their predictions,
+	// of the rows that carry one.
+	Coverage *float64 `json:"range_coverage,omitempty"`
 	*Spread           // of requests only
 }
 

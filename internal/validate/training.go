@@ -52,11 +52,14 @@ type Scored struct {
 	MemoryPredicted *float64 `json:"memory_predicted,omitempty"`
 	TTFTMeasured    *float64 `json:"ttft_measured,omitempty"` // milliseconds
 	TTFTPredicted   *float64 `json:"ttft_predicted,omitempty"`
-	Model           string   `json:"model"`
-	GPU             string   `json:"gpu"`
-	Engine          string   `json:"engine,omitempty"`
-	Plan            string   `json:"plan"`
-	StepSeconds     float64  `json:"step_seconds,omitempty"`
+	// Where 80 % of measured values lie by the prediction, see infer.Ranges.
+	Range       *[2]float64 `json:"range,omitempty"`
+	TTFTRange   *[2]float64 `json:"ttft_range,omitempty"`
+	Model       string      `json:"model"`
+	GPU         string      `json:"gpu"`
+	Engine      string      `json:"engine,omitempty"`
+	Plan        string      `json:"plan"`
+	StepSeconds float64     `json:"step_seconds,omitempty"`
 }
 
 // Ratio is predicted over measured throughput.
