@@ -37,4 +37,4 @@ dist:
 	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(BUILD) -o $$out ./cmd/ridgeline || exit 1; done; done
 
 clean: ; rm -rf bin dist
-include web/web.mk
+include web/web.mk engine/engine.mk

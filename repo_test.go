@@ -27,6 +27,7 @@ var layers = []layer{
 	{"record", "input", "a measurement and how it was made, whoever measured it and whatever becomes of it"},
 	{"tools", "input record", "what other tools print is read once, into records"},
 	{"probe", "record", "measures this machine; knows no catalogue, no model and no prediction"},
+	{"ggufwrite", "", "writes model files of random weights, by which engines are measured; known to no prediction"},
 	{"des", "", "time and order of events, whatever they mean"},
 	{"pace", "", "waiting exactly is the same whatever is waited for"},
 	{"netlab", "des pace", "bytes held back, whatever they mean"},
@@ -60,9 +61,10 @@ var layers = []layer{
 	{"store", "", "documents in, documents out, whatever they say"},
 	{"ask", "unit workload sched model hw plan train infer serve deploy advise api openai bench", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"report", "argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate netlab deploy search advise api validate openai bench compare store", "decides how an answer looks, never what it is"},
+	{"tune", "unit record model hw catalog plan infer", "a machine of measurements; no formula of its own, and nothing that predicts may read it"},
+	{"report", "tune argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate netlab deploy search advise api validate openai bench compare store", "decides how an answer looks, never what it is"},
 	{"web", "unit input sched model hw modelfile catalog plan workload bench api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
-	{"cli", "web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate netlab deploy search advise api validate report openai bench benchfile compare store prompt", "arguments in, exit code out"},
+	{"cli", "tune ggufwrite web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate netlab deploy search advise api validate report openai bench benchfile compare store prompt", "arguments in, exit code out"},
 }
 
 // files maps each directory under internal and cmd to its parsed files.

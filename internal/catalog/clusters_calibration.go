@@ -59,6 +59,9 @@ func decodeEngine(b *fields, name string, k *hw.Kernels) {
 	if us, ok := b.number("sequence_us"); ok {
 		e.Host.Sequence = unit.Seconds(us * micro)
 	}
+	if gflops, ok := b.number("decode_core_gflops"); ok {
+		e.Core = gflops * giga
+	}
 	for _, n := range b.list("rates") {
 		r := b.sub(n, "rates")
 		format, ok := unit.ParseFormat(r.label("weights"))

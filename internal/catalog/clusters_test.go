@@ -295,6 +295,7 @@ engines:
     source: runs of one model
     step_us: 900
     sequence_us: 20
+    decode_core_gflops: 5
     rates:
       - {weights: q8_0, rows: 1, gflops: 35}
       - {weights: q8_0, rows: 8, gflops: 40}

@@ -63,11 +63,14 @@ func coreOf(a *hw.Attention) *coreFile {
 }
 
 // digits rounds to four significant digits.
-func digits(v float64) float64 {
+func digits(v float64) float64 { return digitsOf(v, 4) }
+
+// digitsOf rounds to n significant digits.
+func digitsOf(v float64, n int) float64 {
 	if v == 0 {
 		return 0
 	}
-	p := math.Pow10(3 - int(math.Floor(math.Log10(math.Abs(v)))))
+	p := math.Pow10(n - 1 - int(math.Floor(math.Log10(math.Abs(v)))))
 	return math.Round(v*p) / p
 }
 

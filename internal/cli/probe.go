@@ -34,7 +34,7 @@ the part of the wall time that they ran. An interrupt keeps what was measured.`
   ridgeline probe tcp --to node-b:9871
   ridgeline probe read all_reduce_perf.txt`
 	cmd.Args = unknownCommand
-	cmd.AddCommand(newProbeTCPCommand(env), newProbeReadCommand(env))
+	cmd.AddCommand(newProbeTCPCommand(env), newProbeReadCommand(env), newProbeModelCommand(env))
 	return cmd
 }
 

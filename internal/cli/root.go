@@ -20,6 +20,7 @@ var commands = []func(*Env) *cobra.Command{
 	newValidateCommand,
 	newLaunchCommand,
 	newProbeCommand,
+	newCalibrateCommand,
 	newScheduleCommand,
 	newBenchCommand,
 	newEmulateCommand,

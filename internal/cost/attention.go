@@ -26,7 +26,11 @@ type attentionRates struct {
 //	time    = max(total/SMs + tail longest, longest) / (rate of one SM)
 func (m *Machine) attention(op *work.Op) Price {
 	if m.vector {
-		return m.inOrder(op, over(float64(op.FLOPs), m.attFwd), m.attFwd)
+		rate := m.attFwd
+		if op.Decode && m.decodeCore > 0 {
+			rate = m.decodeCore
+		}
+		return m.inOrder(op, over(float64(op.FLOPs), rate), max(rate, m.attFwd))
 	}
 	if op.Decode {
 		return m.decode(op)

@@ -49,24 +49,25 @@ type Machine struct {
 	cluster *hw.Cluster
 	options Options
 
-	matrix   [unit.NumFormats]float64 // FLOP/s of the largest GEMMs; 0 = the device lacks the format
-	attFwd   float64                  // FLOP/s
-	attBwd   float64                  // FLOP/s
-	hbm      float64                  // bytes/s
-	scaleUp  float64                  // bytes/s per GPU and direction
-	reduce   float64                  // bytes/s of the tensor in an in-switch all-reduce (algbw); 0 = no such switch
-	nic      float64                  // bytes/s per GPU and direction; 0 on one node
-	uplink   float64                  // bytes/s of a NIC's share of its leaf's uplinks
-	rails    bool                     // rank i of a node talks to rank i of others below one leaf
-	nicLat   float64                  // seconds one way
-	crossing float64                  // seconds of a small message between nodes, software included
-	nodeGPUs int64
-	sms      float64
-	gemm     [unit.NumFormats]gemmRates
-	vector   bool                      // a CPU: see vector.go
-	rows     [unit.NumFormats]rowCurve // of vector units, by rows
-	att, mla attentionRates
-	serving  serving
+	matrix     [unit.NumFormats]float64 // FLOP/s of the largest GEMMs; 0 = the device lacks the format
+	attFwd     float64                  // FLOP/s
+	attBwd     float64                  // FLOP/s
+	hbm        float64                  // bytes/s
+	scaleUp    float64                  // bytes/s per GPU and direction
+	reduce     float64                  // bytes/s of the tensor in an in-switch all-reduce (algbw); 0 = no such switch
+	nic        float64                  // bytes/s per GPU and direction; 0 on one node
+	uplink     float64                  // bytes/s of a NIC's share of its leaf's uplinks
+	rails      bool                     // rank i of a node talks to rank i of others below one leaf
+	nicLat     float64                  // seconds one way
+	crossing   float64                  // seconds of a small message between nodes, software included
+	nodeGPUs   int64
+	sms        float64
+	gemm       [unit.NumFormats]gemmRates
+	decodeCore float64                   // FLOP/s of a CPU's attention core for generated tokens; 0 = attFwd
+	vector     bool                      // a CPU: see vector.go
+	rows       [unit.NumFormats]rowCurve // of vector units, by rows
+	att, mla   attentionRates
+	serving    serving
 
 	// Datasheet figures that the engines' shares refer to; 0 = not published.
 	peakHalf, peakHBM, peakScaleUp float64

@@ -26,6 +26,7 @@ func (m *Machine) resolveRows(k *hw.Kernels) {
 		if e.Name != m.options.Engine || m.options.UsePeak {
 			continue
 		}
+		m.decodeCore = e.Core
 		for _, r := range e.Rows {
 			m.rows[r.Format] = append(m.rows[r.Format], r)
 		}

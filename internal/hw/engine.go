@@ -16,6 +16,7 @@ type Engine struct {
 	Module    [NumModules]Module
 	Host      Host
 	Rows      []RowRate // of vector units
+	Core      float64   // FLOP/s of vector units in the attention core of generated tokens; 0 = as of prompts
 }
 
 // Host is what an engine's host adds to each step of a machine that was calibrated.

@@ -82,11 +82,12 @@ type Result struct {
 	PowerW  float64 `json:"power_w,omitempty"`  // meanwhile
 
 	// Serving only.
-	Model    string  `json:"model,omitempty"`
-	Batch    int     `json:"batch,omitempty"`     // sequences in the step
-	Context  int64   `json:"context,omitempty"`   // keys of each before the step, mean
-	Tokens   int64   `json:"tokens,omitempty"`    // prompt tokens of the step
-	CPUShare float64 `json:"cpu_share,omitempty"` // of the wall time that the measuring thread ran; below 1 others took the rest
+	Model       string  `json:"model,omitempty"`
+	Batch       int     `json:"batch,omitempty"`     // sequences in the step
+	Context     int64   `json:"context,omitempty"`   // keys of each before the step, mean
+	Tokens      int64   `json:"tokens,omitempty"`    // prompt tokens of the step
+	HostSeconds float64 `json:"host_s,omitempty"`    // of Value: scheduler, sampling, HTTP
+	CPUShare    float64 `json:"cpu_share,omitempty"` // of the wall time that the measuring thread ran; below 1 others took the rest
 }
 
 // Summarize fills Value, Best, Repeats and Spread from the repeats' samples; of

@@ -34,6 +34,7 @@ type reader struct {
 var readers = []reader{
 	{"ridgeline probe", `"record"`, own},
 	{"nvbandwidth", `"nvbandwidth"`, nvbandwidthJSON},
+	{"llama.cpp server", `"llamacpp_steps"`, llamaSteps},
 	{"llama-bench", `"avg_ts"`, llamaJSON},
 	{"llama-bench", "avg_ts", llamaCSV},
 	{"llama-bench", "t/s |", llamaMarkdown},

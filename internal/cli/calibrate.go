@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/calib"
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/tune"
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+// calibrateFlags is the measurements as the user named them.
+type calibrateFlags struct {
+	cluster, name, engine, out, tables string
+	runs                               []string
+	threads                            int64
+}
+
+func newCalibrateCommand(env *Env) *cobra.Command {
+	f := &calibrateFlags{}
+	cmd := &cobra.Command{
+		Use:     "calibrate [RECORD]...",
+		GroupID: groupMeasure,
+		Short:   "Fit a machine's figures from measurements and write a machine file",
+		Long: `Write a machine file that --cluster of every command takes, from records: those of ` + "`ridgeline probe`" + `,
+or the output of any tool that ` + "`ridgeline probe read`" + ` understands. With --cluster the file starts from
+that machine; without it from the CPU that a record measured.
+
+--run MODEL=FILE adds the steps of an engine with a model (llama-bench's output, or /steps of
+engine/llamacpp) and fits the engine's rates on this machine: on one model, for all others.
+--tables DIR fits the kernel constants of GPU generations from a folder <gpu>/<kind>/*.parquet and
+writes them beside the machine file; that takes minutes.
+
+The report lists every figure that changed, each run beside the fit and beside what the other runs
+predict for it, and measurements that no figure takes. The catalogue itself is never edited.`,
+		Example: `  ridgeline calibrate cpu.json --run small-q8_0.gguf=steps.json --out cpu.yaml
+  ridgeline calibrate gpu.json all_reduce_perf.txt --cluster h100x8 --out our-h100.yaml
+  ridgeline calibrate --tables operators --cluster h200x8 --out our-h200.yaml`,
+	}
+	fs := cmd.Flags()
+	fs.StringVar(&f.cluster, "cluster", "", "start from this `MACHINE`: GPU and count, a catalogue name or a YAML file")
+	fs.StringVar(&f.name, "name", "", "`NAME` of the machine (default: the base's, or the host's)")
+	fs.StringArrayVar(&f.runs, "run", nil, "an engine's steps with a model, `MODEL=FILE`; may be given several times")
+	fs.StringVar(&f.engine, "engine", "", "`ENGINE` of the runs (default: the usual one of the machine)")
+	fs.StringVar(&f.tables, "tables", "", "fit kernel constants from the tables below `DIR`")
+	fs.StringVar(&f.out, "out", "", "write the machine `FILE`, .yaml")
+	countFlag(cmd, &f.threads, "threads", "of a CPU that the engine takes (default 1)")
+	completions(cmd, map[string]cobra.CompletionFunc{"cluster": completeCluster})
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		in, err := f.input(cmd, args)
+		if err != nil {
+			return err
+		}
+		o, err := tune.Fit(in)
+		if err != nil {
+			return badInput(err)
+		}
+		kernels, err := f.kernels(env, o)
+		if err != nil {
+			return err
+		}
+		data, err := catalog.EncodeCluster(o.Machine, kernels)
+		if err != nil {
+			return badInput(err)
+		}
+		if err := writeFile(f.out, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+			return err
+		}
+		if *asJSON {
+			return report.JSON(env.Stdout, report.NewMachineDoc(o, f.out))
+		}
+		return env.print(func(p *report.Page) { report.Calibration(p, o, f.out) })
+	}
+	return cmd
+}
+
+// input reads everything that was named.
+func (f *calibrateFlags) input(cmd *cobra.Command, args []string) (*tune.Input, error) {
+	if err := required(cmd, "out"); err != nil {
+		return nil, err
+	}
+	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
+		return nil, usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
+	}
+	if len(args)+len(f.runs) == 0 && f.tables == "" {
+		return nil, usagef("calibrate needs records, --run or --tables: see `ridgeline calibrate --help`")
+	}
+	if f.threads > 1<<16 {
+		return nil, usagef("--threads %d: give at most %d", f.threads, 1<<16)
+	}
+	in := &tune.Input{Name: f.name, Engine: f.engine, Threads: int(f.threads)}
+	if f.cluster != "" {
+		c, err := catalog.Cluster(f.cluster)
+		if err != nil {
+			return nil, badInput(err)
+		}
+		in.Base = c
+	}
+	for _, name := range args {
+		rec, err := readRecord(name)
+		if err != nil {
+			return nil, err
+		}
+		in.Records = append(in.Records, rec)
+	}
+	for _, text := range f.runs {
+		run, err := readRun(text)
+		if err != nil {
+			return nil, err
+		}
+		in.Runs = append(in.Runs, run)
+	}
+	return in, nil
+}
+
+// readRun reads MODEL=FILE.
+func readRun(text string) (run tune.Run, err error) {
+	name, file, ok := strings.Cut(text, "=")
+	if !ok || name == "" || file == "" {
+		return run, usagef("--run %q: give MODEL=FILE, for example small-q8_0.gguf=steps.json", text)
+	}
+	if run.Model, err = findModel(name, ""); err != nil {
+		return run, err
+	}
+	run.Record, err = readRecord(file)
+	return run, err
+}
+
+// kernels fits the tables and writes the constants of the machine's generation beside
+// the machine file; it gives the file's name there, "" without tables.
+func (f *calibrateFlags) kernels(env *Env, o *tune.Outcome) (string, error) {
+	if f.tables == "" {
+		return "", nil
+	}
+	arch := o.Machine.Device.Arch
+	if _, err := validate.OperatorTables(f.tables); err != nil {
+		return "", usagef("--tables: %w", err)
+	}
+	fmt.Fprintf(env.Stderr, "fitting kernel tables below %s: this takes minutes\n", f.tables)
+	r, err := calib.Fit(f.tables)
+	if err != nil {
+		return "", usagef("--tables: %w", err)
+	}
+	for _, k := range r.Kernels {
+		if k.Arch != arch {
+			continue
+		}
+		data, err := catalog.EncodeKernels(k)
+		if err != nil {
+			return "", err
+		}
+		name := strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".kernels.json"
+		for _, t := range r.Tables {
+			o.Notes = append(o.Notes, fmt.Sprintf("table %s %s, %s: %d rows held out, off by %.1f %% median, %.1f %% mean", t.GPU, t.Table, t.What, t.Rows, 100*t.Median, 100*t.Mean))
+		}
+		return filepath.Base(name), os.WriteFile(name, data, 0o644)
+	}
+	return "", usagef("--tables %s: no table of the %s generation, which %s is of", f.tables, arch, o.Machine.Device.Name)
+}

@@ -1,0 +1,125 @@
+package report
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/tune"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// MachineDoc is the JSON of a calibration.
+type MachineDoc struct {
+	Machine   string          `json:"machine"`
+	File      string          `json:"file"`
+	Changes   []tune.Change   `json:"changes"`
+	Residuals []tune.Residual `json:"residuals"`
+	Fitted    *fitErrors      `json:"fitted,omitempty"`
+	HeldOut   *fitErrors      `json:"held_out,omitempty"`
+	Unused    []string        `json:"unused"`
+	Notes     []string        `json:"notes"`
+}
+
+// fitErrors are |predicted/measured - 1| over runs.
+type fitErrors struct {
+	N      int     `json:"n"`
+	Median float64 `json:"median_ape"`
+	Mean   float64 `json:"mape"`
+	Worst  float64 `json:"worst_ape"`
+}
+
+// NewMachineDoc makes the document.
+func NewMachineDoc(o *tune.Outcome, file string) *MachineDoc {
+	return &MachineDoc{Machine: o.Machine.Name, File: file, Changes: o.Changes, Residuals: o.Residuals, Unused: o.Unused, Notes: o.Notes,
+		Fitted: fittedErrors(o.Residuals), HeldOut: heldOutErrors(o.Residuals)}
+}
+
+func fittedErrors(list []tune.Residual) *fitErrors {
+	return errorsOfFit(list, func(r *tune.Residual) float64 { return r.Fitted })
+}
+
+func heldOutErrors(list []tune.Residual) *fitErrors {
+	return errorsOfFit(list, func(r *tune.Residual) float64 { return r.HeldOut })
+}
+
+// errorsOfFit are the errors of the runs that have a prediction; nil of none.
+func errorsOfFit(list []tune.Residual, of func(*tune.Residual) float64) *fitErrors {
+	var v []float64
+	sum := 0.0
+	for i := range list {
+		if p := of(&list[i]); p > 0 {
+			v = append(v, math.Abs(p/list[i].Measured-1))
+			sum += v[len(v)-1]
+		}
+	}
+	if len(v) == 0 {
+		return nil
+	}
+	slices.Sort(v)
+	return &fitErrors{N: len(v), Median: (v[(len(v)-1)/2] + v[len(v)/2]) / 2, Mean: sum / float64(len(v)), Worst: v[len(v)-1]}
+}
+
+// Calibration prints what changed and how well it fits.
+func Calibration(p *Page, o *tune.Outcome, file string) {
+	p.Heading("%s, written to %s", o.Machine.Name, file)
+	p.Line("")
+	var rows [][]string
+	for _, c := range o.Changes {
+		before := ""
+		if c.Before > 0 {
+			before = fmt.Sprintf("%.4g", c.Before)
+		}
+		rows = append(rows, []string{c.Figure, before, fmt.Sprintf("%.4g", c.After), c.Source})
+	}
+	if len(rows) > 0 {
+		p.Table([]Column{Left("figure (SI)"), Right("before"), Right("now"), Left("source")}, rows)
+	}
+	residuals(p, o.Residuals)
+	for i, u := range o.Unused {
+		if i == 0 {
+			p.Line("")
+			p.Heading("Unused")
+		}
+		p.Text(2, "%s", u)
+	}
+	for _, n := range o.Notes {
+		p.Text(2, "note: %s", n)
+	}
+}
+
+// residuals prints the runs beside the fit.
+func residuals(p *Page, list []tune.Residual) {
+	if len(list) == 0 {
+		return
+	}
+	p.Line("")
+	p.Heading("Steps of the engine: measured, fitted, and predicted from the other steps of the format")
+	var rows [][]string
+	for i := range list {
+		r := &list[i]
+		out := ""
+		if r.HeldOut > 0 {
+			out = off(r.HeldOut, r.Measured)
+		}
+		tokens := ""
+		if r.Tokens > 0 {
+			tokens = Grouped(r.Tokens)
+		}
+		rows = append(rows, []string{r.Model, r.Format, r.What, fmt.Sprint(r.Batch), tokens, fmt.Sprint(r.Context), unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Fitted, r.Measured), out})
+	}
+	p.Table([]Column{Left("model"), Left("weights"), Left("step"), Right("sequences"), Right("tokens"), Right("context"), Right("measured"), Right("fit off by"), Right("held out")}, rows)
+	p.Line("")
+	for _, e := range []struct {
+		what string
+		of   *fitErrors
+	}{{"fitted", fittedErrors(list)}, {"held out", heldOutErrors(list)}} {
+		if e.of != nil {
+			p.Line("%-9s %d steps: off by %s median, %s mean, %s at worst", e.what, e.of.N, percent(e.of.Median), percent(e.of.Mean), percent(e.of.Worst))
+		}
+	}
+}
+
+func off(predicted, measured float64) string {
+	return fmt.Sprintf("%+.1f %%", 100*(predicted/measured-1))
+}
