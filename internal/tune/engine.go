@@ -309,11 +309,10 @@ func (f *vectorFit) residuals(points []point, all rates) ([]Residual, error) {
 	var out []Residual
 	for i := range points {
 		p := &points[i]
-		v, err := f.predict(p)
-		if err != nil {
+		r, err := p.residual(), error(nil)
+		if r.Fitted, err = f.predict(p); err != nil {
 			return nil, err
 		}
-		r := Residual{Model: p.model.Name, What: p.result.What, Format: p.format.String(), Batch: p.result.Batch, Tokens: p.result.Tokens, Context: p.result.Context, Measured: p.seconds, Fitted: v}
 		rest := all
 		rest.rows = slices.DeleteFunc(slices.Clone(all.rows), func(x hw.RowRate) bool { return x.Format == p.format && x.Rows == p.rows })
 		if slices.ContainsFunc(rest.rows, func(x hw.RowRate) bool {
@@ -328,4 +327,33 @@ func (f *vectorFit) residuals(points []point, all rates) ([]Residual, error) {
 		out = append(out, r)
 	}
 	return out, nil
+}
+
+// Predict gives the steps of a run on a machine beside what was measured, nothing
+// fitted to them.
+func Predict(machine *hw.Cluster, engine string, run Run) ([]Residual, error) {
+	profile, err := infer.ProfileOn(engine, machine.Device)
+	if err != nil {
+		return nil, err
+	}
+	f := &vectorFit{machine: machine, engine: profile.Engine}
+	o := &Outcome{Machine: machine}
+	points, err := o.points(&Input{Runs: []Run{run}})
+	if err != nil {
+		return nil, err
+	}
+	var out []Residual
+	for i := range points {
+		p := &points[i]
+		r := p.residual()
+		if r.Fitted, err = f.predict(p); err != nil {
+			return nil, err
+		}
+		out = append(out, r)
+	}
+	return out, nil
+}
+
+func (p *point) residual() Residual {
+	return Residual{Model: p.model.Name, What: p.result.What, Format: p.format.String(), Batch: p.result.Batch, Tokens: p.result.Tokens, Context: p.result.Context, Measured: p.seconds}
 }

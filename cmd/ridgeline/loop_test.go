@@ -1,0 +1,292 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/ggufwrite"
+	"github.com/ridgeline/ridgeline/internal/modelfile"
+	"github.com/ridgeline/ridgeline/internal/probe"
+	"github.com/ridgeline/ridgeline/internal/record"
+	"github.com/ridgeline/ridgeline/internal/tools"
+	"github.com/ridgeline/ridgeline/internal/tune"
+)
+
+const engineFolder = "../../engine/llamacpp"
+
+// engineServer is a running engine/llamacpp.
+type engineServer struct {
+	url string
+	cmd *exec.Cmd
+}
+
+func needEngine(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("starts a real engine")
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		t.Skip("no node: the real engine needs it")
+	}
+	if _, err := os.Stat(filepath.Join(engineFolder, "node_modules", "node-llama-cpp")); err != nil {
+		t.Skip("the engine is not installed: run make engine")
+	}
+}
+
+func startEngine(t *testing.T, model string, flags ...string) *engineServer {
+	t.Helper()
+	args := append([]string{filepath.Join(engineFolder, "server.mjs"), "--model", model, "--port", "0"}, flags...)
+	cmd := exec.Command("node", args...)
+	var errs bytes.Buffer
+	cmd.Stderr = &errs
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
+	line, err := bufio.NewReader(out).ReadString('\n')
+	if err != nil {
+		t.Fatalf("the engine does not start: %v: %s", err, errs.String())
+	}
+	return &engineServer{url: strings.TrimSpace(line[strings.Index(line, "http"):]), cmd: cmd}
+}
+
+// post sends a body and gives status and answer.
+func (s *engineServer) post(t *testing.T, path, body string) (int, string) {
+	t.Helper()
+	r, err := http.Post(s.url+path, "application/json", strings.NewReader(body))
+	if err != nil {
+		t.Error(err)
+		return 0, ""
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Error(err)
+	}
+	return r.StatusCode, string(b)
+}
+
+// load sends n requests at once, each of isl token ids of its own and osl answers.
+func (s *engineServer) load(t *testing.T, n, isl, osl int) {
+	t.Helper()
+	var wg sync.WaitGroup
+	for i := range n {
+		wg.Go(func() {
+			ids := make([]int, isl)
+			for k := range ids {
+				ids[k] = 300 + (i*104729+k*7919+isl)%7000
+			}
+			body, _ := json.Marshal(map[string]any{"prompt": ids, "max_tokens": osl, "ignore_eos": true, "seed": i})
+			if status, answer := s.post(t, "/v1/completions", string(body)); status != 200 || !strings.Contains(answer, fmt.Sprintf(`"completion_tokens":%d`, osl)) {
+				t.Errorf("status %d: %s", status, answer)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// steps takes the rounds since the last call.
+func (s *engineServer) steps(t *testing.T) []byte {
+	t.Helper()
+	r, err := http.Get(s.url + "/steps")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func writeModel(t *testing.T, c ggufwrite.Config) string {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), fmt.Sprintf("%s-%d-%s.gguf", c.Architecture, c.Hidden, c.Type))
+	f, err := os.Create(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	if err := c.Write(f); err != nil {
+		t.Fatal(err)
+	}
+	return name
+}
+
+// The server keeps to the API, and tells what is wrong with a request.
+func TestEngineServer(t *testing.T) {
+	needEngine(t)
+	s := startEngine(t, writeModel(t, ggufwrite.Config{Architecture: "llama", Type: "q8_0", Hidden: 64, Inner: 96, Layers: 2, Heads: 4}), "--parallel", "2", "--ctx-size", "512")
+	for _, c := range []struct {
+		path, body string
+		status     int
+		says       string
+	}{
+		{"/v1/completions", `{"prompt":[300,301],"max_tokens":3,"ignore_eos":true}`, 200, `"usage":{"prompt_tokens":2,"completion_tokens":3,"total_tokens":5}`},
+		{"/v1/completions", `{"prompt":"hello","max_tokens":2,"ignore_eos":true,"stream":true,"stream_options":{"include_usage":true}}`, 200, "data: [DONE]"},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}],"max_tokens":2,"ignore_eos":true}`, 200, `"role":"assistant"`},
+		{"/v1/chat/completions", `{"messages":[{"role":"user","content":"hi"}],"max_tokens":2,"ignore_eos":true,"stream":true}`, 200, `"finish_reason":"length"`},
+		{"/v1/completions", `{`, 400, "no JSON object"},
+		{"/v1/completions", `[]`, 400, "no JSON object"},
+		{"/v1/completions", `{}`, 400, "token ids below 8192"},
+		{"/v1/completions", `{"prompt":[8192]}`, 400, "token ids below 8192"},
+		{"/v1/completions", `{"prompt":[]}`, 400, "empty"},
+		{"/v1/completions", `{"prompt":"x","n":2}`, 400, "n must be 1"},
+		{"/v1/completions", `{"prompt":"x","max_tokens":0}`, 400, "max_tokens"},
+		{"/v1/completions", `{"prompt":"x","temperature":-1}`, 400, "temperature"},
+		{"/v1/completions", `{"prompt":"x","max_tokens":9999}`, 400, "pass the context of 256"},
+		{"/v1/chat/completions", `{"messages":[]}`, 400, "messages"},
+		{"/nowhere", `{}`, 404, "nothing at /nowhere"},
+	} {
+		if status, answer := s.post(t, c.path, c.body); status != c.status || !strings.Contains(answer, c.says) {
+			t.Errorf("%s %s: %d %s, want %d with %q", c.path, c.body, status, answer, c.status, c.says)
+		}
+	}
+	if r, err := http.Get(s.url + "/v1/completions"); err != nil || r.StatusCode != 405 {
+		t.Errorf("GET: %v, %v", r, err)
+	}
+	// A client that hangs up frees its slot: two more than there are slots still end.
+	c := http.Client{Timeout: 50 * time.Millisecond}
+	for range 2 {
+		c.Post(s.url+"/v1/completions", "application/json", strings.NewReader(`{"prompt":"x","max_tokens":250,"ignore_eos":true,"stream":true}`))
+	}
+	s.load(t, 4, 8, 4)
+	rec, err := tools.Read(bytes.NewReader(s.steps(t)), "steps")
+	if err != nil || len(rec.Results) == 0 {
+		t.Errorf("steps: %v", err)
+	}
+}
+
+// pair is a model to calibrate on and another to predict.
+type pair struct {
+	name         string
+	small, large ggufwrite.Config
+}
+
+var pairs = []pair{
+	{"llama", ggufwrite.Config{Architecture: "llama", Hidden: 768, KVHeads: 4}, ggufwrite.Config{Architecture: "llama", Hidden: 1024, Inner: 2816, Layers: 16, Heads: 16, KVHeads: 4, Vocab: 16384}},
+	{"deepseek2", ggufwrite.Config{Architecture: "deepseek2", Layers: 6, Experts: 8, TopK: 2}, ggufwrite.Config{Architecture: "deepseek2", Layers: 10}},
+}
+
+// allowed is the largest error of a decode step, by the format of the weights.
+var allowed = map[string]float64{"fp16": 0.15, "q8_0": 0.15, "q4_0": 0.25}
+
+// steady is how far the bandwidth before a run may differ from that after it.
+const steady = 0.1
+
+// The loop: probe this CPU, calibrate on one model, predict another from its header
+// alone, and measure that one. Times are of the engine's one thread, so that load on the
+// machine lengthens them only through the memory bus: bandwidth is measured before and
+// after each attempt, and an attempt that it changed in is made again.
+func TestLoop(t *testing.T) {
+	needEngine(t)
+	for _, p := range pairs {
+		for _, kind := range []string{"f16", "q8_0", "q4_0"} {
+			t.Run(p.name+"-"+kind, func(t *testing.T) {
+				p.small.Type, p.large.Type = kind, kind
+				const attempts = 3
+				for i := range attempts {
+					bad, disturbed := p.attempt(t)
+					if len(bad) == 0 {
+						return
+					}
+					if i < attempts-1 {
+						t.Logf("attempt %d (bandwidth changed: %v): %s", i+1, disturbed, strings.Join(bad, "; "))
+						continue
+					}
+					if disturbed {
+						t.Skipf("the machine is too loaded to judge: bandwidth changed by more than %.0f %% in each attempt; %s", 100*steady, strings.Join(bad, "; "))
+					}
+					t.Error(strings.Join(bad, "; "))
+				}
+			})
+		}
+	}
+}
+
+// bandwidth is the probe of this moment.
+func bandwidth(t *testing.T) *record.Record {
+	t.Helper()
+	rec := probe.New("ridgeline", "test")
+	c := probe.CPU{Threads: []int{1}, Size: 512, Repeats: 5}
+	if err := c.Run(t.Context(), rec); err != nil {
+		t.Fatal(err)
+	}
+	return rec
+}
+
+// attempt measures both models side by side and says which decode steps of the large
+// one were predicted too far off, and whether the bandwidth changed meanwhile.
+func (p *pair) attempt(t *testing.T) (bad []string, disturbed bool) {
+	t.Helper()
+	files := [2]string{writeModel(t, p.small), writeModel(t, p.large)}
+	var servers [2]*engineServer
+	for i, f := range files {
+		servers[i] = startEngine(t, f, "--parallel", "8", "--ctx-size", "8192")
+		servers[i].load(t, 1, 8, 4)
+		servers[i].steps(t)
+	}
+	before := bandwidth(t)
+	for _, batch := range []int{1, 2, 4, 8, 1, 2, 4, 8} { // twice, so that each sees the machine at several times
+		for _, s := range servers {
+			s.load(t, batch, 64, 16)
+		}
+	}
+	for _, s := range servers {
+		s.load(t, 1, 512, 12)
+	}
+	after := bandwidth(t)
+	var runs [2]tune.Run
+	for i, s := range servers {
+		m, err := modelfile.OpenGGUF(files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		rec, err := tools.Read(bytes.NewReader(s.steps(t)), files[i])
+		if err != nil {
+			t.Fatal(err)
+		}
+		runs[i] = tune.Run{Model: m, Record: rec}
+		s.cmd.Process.Kill()
+	}
+	a, b := before.Results[1].Best, after.Results[1].Best
+	disturbed = math.Abs(a/b-1) > steady
+	best := before
+	if b > a {
+		best = after
+	}
+	o, err := tune.Fit(&tune.Input{Records: []*record.Record{best}, Runs: runs[:1]})
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := tune.Predict(o.Machine, "", runs[1])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range list {
+		x := r.Fitted/r.Measured - 1
+		t.Logf("%-9s %-5s %-7s %d sequences, %4d tokens, context %4d: measured %8.2f ms, predicted %8.2f ms, %+.1f %%", p.name, r.Format, r.What, r.Batch, r.Tokens, r.Context, 1e3*r.Measured, 1e3*r.Fitted, 100*x)
+		measured := r.Batch == 1 || r.Batch == 2 || r.Batch == 4 || r.Batch == 8 // others pass by while requests begin and end
+		if r.What == "decode" && measured && math.Abs(x) > allowed[r.Format] {
+			bad = append(bad, fmt.Sprintf("%s decode of %d: %+.1f %%", r.Format, r.Batch, 100*x))
+		}
+	}
+	return bad, disturbed
+}
