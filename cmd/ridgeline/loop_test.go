@@ -197,6 +197,9 @@ const steady = 0.1
 // after each attempt, and an attempt that it changed in is made again.
 func TestLoop(t *testing.T) {
 	needEngine(t)
+	if os.Getenv("RIDGELINE_LOOP") == "" {
+		t.Skip("takes minutes: set RIDGELINE_LOOP=1, as make loop does")
+	}
 	for _, p := range pairs {
 		for _, kind := range []string{"f16", "q8_0", "q4_0"} {
 			t.Run(p.name+"-"+kind, func(t *testing.T) {

@@ -25,16 +25,18 @@ func newProbeCommand(env *Env) *cobra.Command {
 	cmd.Short = "Measure this machine, or read what measuring tools printed"
 	cmd.Long = `Measure this machine and write a record that ` + "`ridgeline calibrate`" + ` makes a machine file of.
 Without a subcommand the CPU is measured: memory bandwidth (read, triad) and FP32 matrix
-products by number of threads. tcp measures the way to another host, and read makes a record of the output of nccl-tests, nvbandwidth, perftest, nvidia-smi, dcgmi,
+products by number of threads. gpu measures NVIDIA GPUs, tcp the way to another
+host, and read makes a record of the output of nccl-tests, nvbandwidth, perftest, nvidia-smi, dcgmi,
 llama-bench and training logs.
 
 Rates are of the CPU time of the probe's own threads where the system tells it; "share" is
 the part of the wall time that they ran. An interrupt keeps what was measured.`
 	cmd.Example = `  ridgeline probe --threads 1,2,4 --out cpu.json
+  ridgeline probe gpu --out gpu.json
   ridgeline probe tcp --to node-b:9871
   ridgeline probe read all_reduce_perf.txt`
 	cmd.Args = unknownCommand
-	cmd.AddCommand(newProbeTCPCommand(env), newProbeReadCommand(env), newProbeModelCommand(env))
+	cmd.AddCommand(newProbeTCPCommand(env), newProbeGPUCommand(env), newProbeReadCommand(env), newProbeModelCommand(env))
 	return cmd
 }
 
