@@ -46,7 +46,7 @@ record says so. cublasGemmEx is called through libffi. FP8 is not measured yet.`
 		if err != nil {
 			return err
 		}
-		return k.keep(env, rec)
+		return k.write(cmd, env, rec)
 	}
 	return cmd
 }
