@@ -100,7 +100,18 @@ func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evalua
 	if engineOf(r).older && o.Attention == 0 {
 		o.Attention = olderAttention[c.Device.Arch]
 	}
+	if share := engineOf(r).share; share > 0 && o.Sustained == 0 {
+		o.Sustained = share * sustained(c.Device)
+	}
 	return train.NewEvaluatorWith(j, c, 0, o)
+}
+
+// sustained is the share of a device's speed that steps of the Megatron family hold.
+func sustained(d *hw.Device) float64 {
+	if d.Kernels == nil {
+		return 1
+	}
+	return d.Kernels.Sustained.Of(d.Name)
 }
 
 // in is a memory table as the counter would show it.

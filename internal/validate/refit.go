@@ -18,6 +18,7 @@ type Fit struct {
 	ExpertWait unit.Seconds
 	ExpertRows int
 	Quartiles  [2]unit.Seconds
+	Eager      map[string]float64 // an engine's share of the sustained rate, see eagerShares
 	Attention  map[string]float64 // eager engine's share of the fused kernel's rate, by generation
 }
 
@@ -34,16 +35,21 @@ const leastRows = 5
 type probe struct{ low, high float64 }
 
 // Refit fits the constants to runs, one after the other: the sustained shares to
-// dense models, then the experts' wait to the others, the eager engine's
-// attention to its own runs. Each is the median of the values with which single
+// dense models, then the experts' wait to the others, the eager engines' shares and
+// their attention to their own runs. Each is the median of the values with which single
 // runs would be exact.
 func Refit(runs []Run) (*Fit, error) {
-	f := &Fit{Sustained: map[string]hw.Sustained{}, Attention: map[string]float64{}}
+	f := &Fit{Sustained: map[string]hw.Sustained{}, Eager: map[string]float64{}, Attention: map[string]float64{}}
 	if err := f.sustained(runs); err != nil {
 		return nil, err
 	}
 	if err := f.experts(runs); err != nil {
 		return nil, err
+	}
+	for source := range eagerShares {
+		if err := f.eager(runs, source); err != nil {
+			return nil, err
+		}
 	}
 	return f, f.attention(runs)
 }
@@ -158,6 +164,27 @@ func (f *Fit) experts(runs []Run) error {
 	return nil
 }
 
+// eager fits one engine's share of the sustained rates, in the inverse of which its steps
+// are linear.
+func (f *Fit) eager(runs []Run, source string) error {
+	var shares []float64
+	for i := range runs {
+		r := &runs[i]
+		if r.Source != source || r.Seq >= longSeq {
+			continue
+		}
+		inverse, p, err := exact(r, probe{1, 1.25}, func(o *cost.Options, v float64) { o.Sustained = 1 / v })
+		if err != nil {
+			return err
+		}
+		shares = append(shares, 1/inverse/f.of(p))
+	}
+	if len(shares) > 0 {
+		f.Eager[source] = median(shares)
+	}
+	return nil
+}
+
 // longSeq is where attention is most of a run's work, in tokens.
 const longSeq = 16384
 
@@ -180,7 +207,7 @@ func (f *Fit) attention(runs []Run) error {
 		for share := 0.2; share <= 1; share += 0.01 {
 			var errs []float64
 			for _, r := range list {
-				pr := Predictor{Options: cost.Options{Sustained: f.Sustained[arch].Share, Attention: share}}
+				pr := Predictor{Options: cost.Options{Sustained: f.Sustained[arch].Share * f.Eager[r.Source], Attention: share}}
 				p, err := pr.Predict(r)
 				if err != nil {
 					return err

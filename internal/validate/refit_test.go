@@ -35,7 +35,14 @@ func TestStoredConstantsAreTheFit(t *testing.T) {
 	if got := catalog.Kernels("generic").Sustained; !got.Assumed || math.Abs(got.Share-fit.Generic().Share) > 0.02 {
 		t.Errorf("generic: %+v is stored, the fit gives %.4f", got, fit.Generic().Share)
 	}
+	for source, want := range fit.Eager {
+		t.Logf("%s %.4f", source, want)
+		if math.Abs(eagerShares[source]-want) > 0.01 {
+			t.Errorf("%s: share %.3f is stored, the fit gives %.3f", source, eagerShares[source], want)
+		}
+	}
 	for arch, want := range fit.Attention {
+		t.Logf("older attention on %s %.2f", arch, want)
 		if math.Abs(olderAttention[arch]-want) > 0.05 {
 			t.Errorf("older attention on %s: %.3f is stored, the fit gives %.3f", arch, olderAttention[arch], want)
 		}
@@ -98,6 +105,52 @@ func TestLeaveOneSourceOut(t *testing.T) {
 		t.Logf("without %-8s n %d median %.3f mean %.3f bias %+.3f", source, e.N, e.MedianAPE, e.MAPE, e.Bias)
 		if e.MedianAPE > limits[source] {
 			t.Errorf("%s: median error %.3f when left out, above %.2f", source, e.MedianAPE, limits[source])
+		}
+	}
+}
+
+// An engine's share fitted on every other run holds on the rest: errors of these by engine.
+func TestEagerSharesHoldOut(t *testing.T) {
+	if testing.Short() {
+		t.Skip("fits over all runs")
+	}
+	runs := published(t)
+	stored := &Fit{Sustained: map[string]hw.Sustained{}, Eager: map[string]float64{}}
+	for _, arch := range []string{"ampere", "hopper", "blackwell"} {
+		stored.Sustained[arch] = catalog.Kernels(arch).Sustained
+	}
+	for source, most := range map[string]float64{"mosaic": 0.06, "bloom": 0.12} {
+		var fitted, held []Run
+		for _, r := range runs {
+			if r.Source != source || r.Seq >= longSeq {
+				continue
+			}
+			if len(fitted) > len(held) {
+				held = append(held, r)
+			} else {
+				fitted = append(fitted, r)
+			}
+		}
+		if err := stored.eager(fitted, source); err != nil {
+			t.Fatal(err)
+		}
+		var ratios []float64
+		for i := range held {
+			var base Predictor
+			p, err := base.Predict(&held[i])
+			if err != nil {
+				t.Fatal(err)
+			}
+			with := Predictor{Options: cost.Options{Sustained: stored.of(p) * stored.Eager[source]}}
+			if p, err = with.Predict(&held[i]); err != nil {
+				t.Fatal(err)
+			}
+			ratios = append(ratios, p.TokensPerSecondPerGPU()/held[i].TokensPerSecondPerGPU)
+		}
+		e := errorsOf(ratios)
+		t.Logf("%s: share %.3f from %d runs; held out n %d median %.3f mean %.3f bias %+.3f", source, stored.Eager[source], len(fitted), e.N, e.MedianAPE, e.MAPE, e.Bias)
+		if e.MedianAPE > most {
+			t.Errorf("%s: median error %.3f on runs held out, above %.2f", source, e.MedianAPE, most)
 		}
 	}
 }
