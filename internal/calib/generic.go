@@ -1,6 +1,8 @@
 package calib
 
 import (
+	"slices"
+
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -39,6 +41,7 @@ func generic(list []*hw.Kernels) *hw.Kernels {
 				Step: sum.Step / s, Tiling: sum.Tiling, Join: sum.Join / s, Partial: sum.Partial / n, Grouped: sum.Grouped / n}
 		}
 	}
+	k.Engines = engineStandIns(list)
 	n := float64(len(list))
 	for _, of := range list {
 		addCore(&k.Attention, &of.Attention, n)
@@ -53,6 +56,18 @@ func generic(list []*hw.Kernels) *hw.Kernels {
 		k.Fits = append(k.Fits, hw.Fit{What: "mean of " + of.Arch})
 	}
 	return k
+}
+
+// engineStandIns are the engines' kernels of the generation with the most measured GPUs, their
+// means making no kernel: attention, experts and collectives, but no products, whose
+// shares of the peak mean something else on another maker's chip.
+func engineStandIns(list []*hw.Kernels) []hw.Engine {
+	most := slices.MaxFunc(list, func(a, b *hw.Kernels) int { return len(a.Devices) - len(b.Devices) })
+	engines := slices.Clone(most.Engines)
+	for i := range engines {
+		engines[i].GEMM = nil
+	}
+	return engines
 }
 
 func addCore(to, a *hw.Attention, n float64) {

@@ -15,6 +15,7 @@ import (
 type Scored struct {
 	Row                 int     // in the file's order, from 0
 	Measured, Predicted float64 // seconds
+	Low, High           float64 // seconds: the range that holds the measurement four times in five
 	Reason              string
 	Misfit              bool // the row makes sense, but its GPU does not run it
 }
@@ -36,6 +37,10 @@ func Score(path string, f func(*Scored)) (gpu, kindName string, err error) {
 	if err != nil {
 		return "", "", fmt.Errorf("%s: %w", c.name, err)
 	}
+	d, err := catalog.Device(gpu)
+	if err != nil {
+		return "", "", err
+	}
 	var x sample
 	for i := range c.rows {
 		x = sample{ops: x.ops[:0]}
@@ -46,6 +51,10 @@ func Score(path string, f func(*Scored)) (gpu, kindName string, err error) {
 			if !(s.Predicted > 0) || s.Predicted > maxLatency {
 				s.Misfit, s.Reason = true, fmt.Sprintf("%s does not run this format", gpu)
 			}
+		}
+		if s.Reason == "" {
+			r := rangeOf(d.Arch, engineName(path), k, c, i)
+			s.Low, s.High = r.Low*s.Predicted, r.High*s.Predicted
 		}
 		f(&s)
 	}

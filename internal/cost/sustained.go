@@ -1,6 +1,11 @@
 package cost
 
-import "github.com/ridgeline/ridgeline/internal/unit"
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Sustained is the share of its isolated speed that a kernel holds over a whole
 // training step, 0 to 1: clocks under the power limit, gaps between kernels and
@@ -16,6 +21,12 @@ func (m *Machine) Sustained() float64 {
 		return 1
 	}
 	return d.Kernels.Sustained.Of(d.Name)
+}
+
+// SustainedMeasured tells whether runs of this device stand behind Sustained.
+func (m *Machine) SustainedMeasured() bool {
+	d := m.cluster.Device
+	return d.Kernels != nil && slices.ContainsFunc(d.Kernels.Sustained.Devices, func(s hw.DeviceShare) bool { return s.Device == d.Name })
 }
 
 // expertWait is fitted: the median over 26 published runs of mixture-of-experts

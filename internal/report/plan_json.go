@@ -18,6 +18,7 @@ type PlanDoc struct {
 	Step           float64            `json:"step_seconds"`
 	Lower          float64            `json:"lower_seconds"`
 	Upper          float64            `json:"upper_seconds"`
+	Range80        RangeDoc           `json:"range_80"`
 	TokensPerGPU   float64            `json:"tokens_per_second_per_gpu"`
 	MFU            float64            `json:"mfu"`
 	HFU            float64            `json:"hfu"`
@@ -63,6 +64,17 @@ func NewPricedDoc(list []api.PricedPlan) PricedDoc {
 	return d
 }
 
+// RangeDoc is the step times between which four in five measured ones should lie.
+type RangeDoc struct {
+	Low  float64 `json:"low_seconds"`
+	High float64 `json:"high_seconds"`
+}
+
+func rangeDoc(r *train.Result) RangeDoc {
+	low, high := r.Range80()
+	return RangeDoc{float64(low), float64(high)}
+}
+
 // SOLDoc is the speed of light: seconds per step of each resource alone.
 type SOLDoc struct {
 	Compute float64 `json:"compute_seconds"`
@@ -99,7 +111,7 @@ const mfuConvention = "model FLOPs with causal attention, without recomputation,
 
 func planDoc(a *api.TrainAnswer, r *train.Result) PlanDoc {
 	d := PlanDoc{Plan: planKeys(&r.Plan), Text: r.Plan.String(), Fits: r.Fits, MemoryBytes: int64(r.Memory.Total()), MemoryLimit: int64(r.Limit),
-		MemoryRank: r.MemoryRank, Memory: memoryDoc(&r.Memory), Step: float64(r.Step), Lower: float64(r.Lower), Upper: float64(r.Upper),
+		MemoryRank: r.MemoryRank, Memory: memoryDoc(&r.Memory), Step: float64(r.Step), Lower: float64(r.Lower), Upper: float64(r.Upper), Range80: rangeDoc(r),
 		TokensPerGPU: r.TokensPerSecondPerGPU(), MFU: r.MFU(), HFU: r.HFU(), MFUConvention: mfuConvention,
 		Bound: r.Bound, BoundLink: r.Link, SOL: solDoc(&r.Ceilings), Exposed: exposedDoc(r), Kernels: float64(r.Kernels()),
 		Anatomy: AnatomyDoc{float64(r.Anatomy.Forward), float64(r.Anatomy.Backward), float64(r.Anatomy.Weight),

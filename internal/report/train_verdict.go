@@ -29,8 +29,10 @@ func trainVerdict(p *Page, a *api.TrainAnswer) {
 		p.Text(0, "The figures below are that plan's, as if it did fit.")
 	}
 	p.Text(0, "%s", boundText(r))
+	low, high := r.Range80()
 	p.Facts(
 		[2]string{"step", fmt.Sprintf("%s; at least %s (all overlapped), at most %s (nothing overlapped)", sec(r.Step), sec(r.Lower), sec(r.Upper))},
+		[2]string{"range", fmt.Sprintf("four in five measured steps lie between %s and %s", sec(low), sec(high))},
 		[2]string{"throughput", fmt.Sprintf("%s tokens/s per GPU, %s tokens/s in all", whole(r.TokensPerSecondPerGPU()),
 			whole(r.TokensPerSecondPerGPU()*float64(r.Plan.GPUs())))},
 		[2]string{"MFU", fmt.Sprintf("%s: model FLOPs with causal attention, without recomputation, over the dense 16-bit peak of %s%s",

@@ -53,6 +53,11 @@ func scored(p *Page, d *validate.Document, of string, metrics ...string) {
 		}
 	}
 	p.Table(append([]Column{Left("metric")}, errorColumns...), rows)
+	for _, name := range metrics {
+		if e := d.Metrics[name]; e.Coverage != nil {
+			p.Text(0, "The 80 %% ranges of %s hold %s of the measurements.", name, percent(*e.Coverage))
+		}
+	}
 	p.Line("")
 }
 

@@ -21,7 +21,7 @@ func (e *Evaluator) Evaluate(p *plan.Plan) (*Result, error) {
 		return nil, err
 	}
 	n := unit.Seconds(e.repeats(p))
-	r := &Result{Plan: *p, Limit: e.limit, MicroBatches: p.MicroBatches(e.job.GlobalBatch)}
+	r := &Result{Plan: *p, Experts: e.job.Model.MoE(), Stranger: !e.mach.SustainedMeasured(), Limit: e.limit, MicroBatches: p.MicroBatches(e.job.GlobalBatch)}
 	r.Memory, r.MemoryRank = e.memory(p, &l)
 	r.Fits = r.Memory.Total() <= e.limit
 	end := e.ends(p, &l)

@@ -22,6 +22,8 @@ const (
 // Result is the answer for one plan.
 type Result struct {
 	Plan       plan.Plan
+	Experts    bool // the model routes to experts
+	Stranger   bool // no run of this GPU stands behind its sustained share
 	Fits       bool
 	Memory     mem.Parts // bytes per GPU on the rank that needs most
 	MemoryRank int       // its pipeline rank

@@ -22,19 +22,32 @@ var operatorCuts = map[string]string{
 type cuts struct {
 	order  []string
 	ratios map[string][]float64
+	ranges map[string]*covered
 }
 
-func newCuts(order ...string) *cuts { return &cuts{order, map[string][]float64{}} }
+func newCuts(order ...string) *cuts {
+	return &cuts{order, map[string][]float64{}, map[string]*covered{}}
+}
 
 func (c *cuts) add(name string, ratios ...float64) {
 	c.ratios[name] = append(c.ratios[name], ratios...)
+}
+
+// covered counts the rows of a cut within their ranges.
+func (c *cuts) covered(name string) *covered {
+	if c.ranges[name] == nil {
+		c.ranges[name] = &covered{}
+	}
+	return c.ranges[name]
 }
 
 // groups are the cuts that have rows.
 func (c *cuts) groups() (list []Group) {
 	for _, name := range c.order {
 		if r := c.ratios[name]; len(r) > 0 {
-			list = append(list, Group{Key: map[string]string{"cut": name}, Errors: errorsOf(r)})
+			g := Group{Key: map[string]string{"cut": name}, Errors: errorsOf(r)}
+			g.Coverage = c.covered(name).share()
+			list = append(list, g)
 		}
 	}
 	return list

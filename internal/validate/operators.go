@@ -53,6 +53,7 @@ type scoredTable struct {
 	kind    string
 	rows    int
 	ratios  []float64
+	range80 covered
 	skipped []Skipped      // rows and tables that make no sense
 	misfits []Skipped      // rows that the GPU does not run
 	lines   []operatorLine // with predictions wanted
@@ -63,6 +64,8 @@ type operatorLine struct {
 	ID        string  `json:"id"`
 	Measured  float64 `json:"measured"`
 	Predicted float64 `json:"predicted"`
+	// Range holds the measurement four times in five.
+	Range [2]float64 `json:"range"`
 }
 
 // operatorWorkers read and price tables side by side.
@@ -92,6 +95,7 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	d := &Document{Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var all []float64
 	var misfits []Skipped
+	var whole covered
 	cuts := newCuts(CutGEMM, CutExperts, CutAttention, CutCollectives)
 	out := bufio.NewWriter(io.Discard)
 	if predictions != nil {
@@ -108,7 +112,13 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 		cuts.add(operatorCuts[t.kind], t.ratios...)
 		if len(t.ratios) > 0 {
 			key := map[string]string{"gpu": t.gpu, "kind": t.kind, "table": t.id}
-			d.Groups = append(d.Groups, Group{Key: key, Errors: errorsOf(t.ratios)})
+			g := Group{Key: key, Errors: errorsOf(t.ratios)}
+			g.Coverage = t.range80.share()
+			d.Groups = append(d.Groups, g)
+			whole.merge(t.range80)
+			if cut := operatorCuts[t.kind]; cut != "" {
+				cuts.covered(cut).merge(t.range80)
+			}
 		}
 		for k := range t.lines {
 			err = errors.Join(err, lines.Encode(&t.lines[k]))
@@ -116,7 +126,9 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	}
 	d.Malformed = len(d.Skipped)
 	d.Skipped = append(d.Skipped, misfits...)
-	d.Metrics[MetricLatency], d.Cuts = errorsOf(all), cuts.groups()
+	e := errorsOf(all)
+	e.Coverage = whole.share()
+	d.Metrics[MetricLatency], d.Cuts = e, cuts.groups()
 	return d, errors.Join(err, out.Flush())
 }
 
@@ -143,8 +155,9 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 		}
 		t.ratios = append(t.ratios, s.Predicted/s.Measured)
 		t.sample.add(Scored{ID: rowID(id, s.Row), Measured: 1e3 * s.Measured, Predicted: 1e3 * s.Predicted})
+		t.range80.add(s.Measured, s.Low, s.High)
 		if keep {
-			t.lines = append(t.lines, operatorLine{rowID(id, s.Row), 1e3 * s.Measured, 1e3 * s.Predicted})
+			t.lines = append(t.lines, operatorLine{rowID(id, s.Row), 1e3 * s.Measured, 1e3 * s.Predicted, [2]float64{1e3 * s.Low, 1e3 * s.High}})
 		}
 	})
 	if err != nil {

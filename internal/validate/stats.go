@@ -20,6 +20,27 @@ type Errors struct {
 	*Spread           // of requests only
 }
 
+// covered counts measurements within their ranges.
+type covered struct{ in, n int }
+
+func (c *covered) add(measured, low, high float64) {
+	c.n++
+	if measured >= low && measured <= high {
+		c.in++
+	}
+}
+
+func (c *covered) merge(d covered) { c.in, c.n = c.in+d.in, c.n+d.n }
+
+// share is nil of nothing.
+func (c *covered) share() *float64 {
+	if c.n == 0 {
+		return nil
+	}
+	s := float64(c.in) / float64(c.n)
+	return &s
+}
+
 // errorsOf sums up the ratios predicted/measured; no ratios are all zeros.
 func errorsOf(ratios []float64) Errors {
 	if len(ratios) == 0 {

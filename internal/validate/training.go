@@ -52,7 +52,7 @@ type Scored struct {
 	MemoryPredicted *float64 `json:"memory_predicted,omitempty"`
 	TTFTMeasured    *float64 `json:"ttft_measured,omitempty"` // milliseconds
 	TTFTPredicted   *float64 `json:"ttft_predicted,omitempty"`
-	// Where 80 % of measured values lie by the prediction, see infer.Ranges.
+	// Where 80 % of measured values lie by the prediction, see infer.Ranges and train.Result.Range80.
 	Range       *[2]float64 `json:"range,omitempty"`
 	TTFTRange   *[2]float64 `json:"ttft_range,omitempty"`
 	Model       string      `json:"model"`
@@ -72,10 +72,21 @@ const (
 )
 
 // ratios are a group's predicted/measured values.
-type ratios struct{ speed, memory []float64 }
+type ratios struct {
+	speed, memory []float64
+	range80       covered
+}
+
+// errors are those of the throughput.
+func (r *ratios) errors() Errors {
+	e := errorsOf(r.speed)
+	e.Coverage = r.range80.share()
+	return e
+}
 
 func (r *ratios) add(s *Scored) {
 	r.speed = append(r.speed, s.Ratio())
+	r.range80.add(s.Measured, s.Range[0], s.Range[1])
 	if s.MemoryMeasured != nil {
 		r.memory = append(r.memory, *s.MemoryPredicted / *s.MemoryMeasured)
 	}
@@ -116,7 +127,7 @@ func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Doc
 		d.Predictions = append(d.Predictions, s)
 	}
 	d.Scored, d.Malformed = len(d.Predictions), len(d.Skipped)
-	d.Metrics[MetricThroughput] = errorsOf(all.speed)
+	d.Metrics[MetricThroughput] = all.errors()
 	if len(all.memory) > 0 {
 		d.Metrics[MetricMemory] = errorsOf(all.memory)
 	}
@@ -146,7 +157,7 @@ func (d *Document) group(groups map[groupKey]*ratios) {
 	}
 	slices.SortFunc(keys, groupKey.compare)
 	for _, k := range keys {
-		g := Group{Key: map[string]string{"source": k.source, "gpu": k.gpu, "precision": k.precision, "ffn": k.ffn}, Errors: errorsOf(groups[k].speed)}
+		g := Group{Key: map[string]string{"source": k.source, "gpu": k.gpu, "precision": k.precision, "ffn": k.ffn}, Errors: groups[k].errors()}
 		if m := groups[k].memory; len(m) > 0 {
 			e := errorsOf(m)
 			g.Memory = &e
@@ -158,6 +169,8 @@ func (d *Document) group(groups map[groupKey]*ratios) {
 func scored(r *Run, x *Prediction) Scored {
 	s := Scored{ID: r.ID, Measured: r.TokensPerSecondPerGPU, Predicted: x.TokensPerSecondPerGPU(), Model: r.Model, GPU: r.GPU,
 		Plan: x.Result.Plan.String(), StepSeconds: float64(x.Result.Step)}
+	low, high := x.Result.Range80()
+	s.Range = &[2]float64{s.Predicted * float64(x.Result.Step/high), s.Predicted * float64(x.Result.Step/low)}
 	if r.MemoryFigure > 0 {
 		measured, predicted := r.MemoryFigure, x.Memory
 		s.MemoryMeasured, s.MemoryPredicted = &measured, &predicted

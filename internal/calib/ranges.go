@@ -1,0 +1,130 @@
+package calib
+
+import (
+	_ "embed"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+)
+
+// Range is how far measured times lie from predicted ones: of ten rows one is below Low
+// times the prediction and one above High times.
+type Range struct {
+	Arch   string  `json:"arch"`
+	Engine string  `json:"engine"`
+	Kind   string  `json:"kind"`
+	Kernel string  `json:"kernel,omitempty"` // of products and experts: format and kernel
+	Rows   int     `json:"rows"`
+	Low    float64 `json:"low"`
+	High   float64 `json:"high"`
+}
+
+//go:embed ranges.json
+var rangesFile []byte
+
+// unmeasured is the range of kernels that nobody measured on a GPU's generation: between the
+// tenths of the A100's and the B200's rows, each predicted from the other generations
+// (TestLeaveOneGPUOut).
+var unmeasured = Range{Low: 0.72, High: 2.4}
+
+var ranges = sync.OnceValue(func() map[Range]Range {
+	var list []Range
+	if err := json.Unmarshal(rangesFile, &list); err != nil {
+		panic("calib: ranges.json: " + err.Error()) // embedded, and read by a test
+	}
+	out := map[Range]Range{}
+	for _, r := range list {
+		out[r.key()] = r
+	}
+	return out
+})
+
+func (r Range) key() Range {
+	r.Rows, r.Low, r.High = 0, 0, 0
+	return r
+}
+
+// rangeOf is the range of a row: its kernel's, its kind's, or that of an unmeasured one.
+func rangeOf(arch, engine string, k *kind, c *cells, i int) Range {
+	key := Range{Arch: arch, Engine: engine, Kind: k.name, Kernel: kernelName(k, c, i)}
+	for _, kernel := range [...]string{key.Kernel, ""} {
+		key.Kernel = kernel
+		if r, ok := ranges()[key]; ok {
+			return r
+		}
+	}
+	return unmeasured
+}
+
+// kernelName tells products and experts apart by their format and kernel.
+func kernelName(k *kind, c *cells, i int) string {
+	switch k {
+	case gemmKind:
+		return c.is("gemm_dtype", i) + " " + c.is("kernel_source", i)
+	case moeKind:
+		return c.is("moe_dtype", i) + " " + c.is("kernel_source", i)
+	}
+	return ""
+}
+
+// ranged tells whether a row is of those that ranges come from: two rows in four, as some
+// tables alternate between two ways of launching.
+func ranged(row int) bool { return row/2%2 == 1 }
+
+// leastRange is how many rows a range needs of its own.
+const leastRange = 50
+
+// Ranges measures how far measured times lie from predictions with the catalogue's
+// constants, on half of the tables' rows: the others test it.
+func Ranges(paths []string) ([]Range, error) {
+	ratios := map[Range][]float64{}
+	for _, path := range paths {
+		c, k, err := openRows(path)
+		if err != nil {
+			return nil, err
+		}
+		gpu, err := c.gpu(path)
+		if err != nil {
+			return nil, err
+		}
+		d, err := catalog.Device(gpu)
+		if err != nil {
+			return nil, err
+		}
+		m, err := tableMachine(gpu, engineName(path), k)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
+		}
+		for i := range c.rows {
+			var x sample
+			if !ranged(i) || k.row(c, i, &x) != "" {
+				continue
+			}
+			p := predict(m, nil, &x)
+			if !(p > 0) || p > maxLatency {
+				continue
+			}
+			key := Range{Arch: d.Arch, Engine: engineName(path), Kind: k.name}
+			ratios[key] = append(ratios[key], x.seconds/p)
+			if key.Kernel = kernelName(k, c, i); key.Kernel != "" {
+				ratios[key] = append(ratios[key], x.seconds/p)
+			}
+		}
+	}
+	var list []Range
+	for r, v := range ratios {
+		if r.Kernel != "" && len(v) < leastRange {
+			continue
+		}
+		slices.Sort(v)
+		r.Rows, r.Low, r.High = len(v), round(v[len(v)/10]), round(v[len(v)-1-len(v)/10])
+		list = append(list, r)
+	}
+	slices.SortFunc(list, func(a, b Range) int { return slices.Compare(a.words(), b.words()) })
+	return list, nil
+}
+
+func (r Range) words() []string { return []string{r.Arch, r.Engine, r.Kind, r.Kernel} }
