@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"testing"
@@ -18,8 +19,15 @@ type lone struct {
 	wait  unit.Seconds // of its experts
 }
 
-func alone(t *testing.T, runs []Run) []lone {
+// aloneList is shared by the tests that leave something out: each run is predicted a few times.
+var aloneList []lone
+
+func alone(t *testing.T) []lone {
 	t.Helper()
+	if aloneList != nil {
+		return aloneList
+	}
+	runs := published(t)
 	list := make([]lone, len(runs))
 	for i := range runs {
 		x := &list[i]
@@ -38,7 +46,45 @@ func alone(t *testing.T, runs []Run) []lone {
 		}
 		x.wait = unit.Seconds(w)
 	}
+	aloneList = list
 	return list
+}
+
+// family is the sustained share that the dense runs of the Megatron family which keep lets in
+// give a device, as Refit does: the median of its own runs, where there are enough, else of the
+// devices of its generation, else of the generations.
+func family(all []lone, p *Prediction, least int, keep func(y *lone) bool) float64 {
+	runs := map[string]map[string][]float64{} // by generation and device
+	for i := range all {
+		y := &all[i]
+		if y.p.MoE || !slices.Contains(sustainedSources, y.Source) || !keep(y) {
+			continue
+		}
+		if runs[y.p.Arch] == nil {
+			runs[y.p.Arch] = map[string][]float64{}
+		}
+		runs[y.p.Arch][y.p.Device] = append(runs[y.p.Arch][y.p.Device], y.share)
+	}
+	archs := map[string]float64{}
+	for arch, devices := range runs {
+		var shares []float64
+		for device, v := range devices {
+			if len(v) < least {
+				continue
+			}
+			if device == p.Device {
+				return median(v)
+			}
+			shares = append(shares, median(v))
+		}
+		if len(shares) > 0 {
+			archs[arch] = median(shares)
+		}
+	}
+	if share, ok := archs[p.Arch]; ok {
+		return share
+	}
+	return median(slices.Collect(maps.Values(archs)))
 }
 
 // medianOf is the median of what f picks from the runs, 0 of none.
@@ -65,23 +111,16 @@ func without(t *testing.T, all []lone, x *lone, stranger bool) float64 {
 		}
 		return y.Model != x.Model || y.ArchParams != x.ArchParams
 	}
-	family := func(arch, device string) float64 {
-		return medianOf(all, func(y *lone) (float64, bool) {
-			return y.share, far(y) && !y.p.MoE && slices.Contains(sustainedSources, y.Source) && (arch == "" || y.p.Arch == arch) && (device == "" || y.p.Device == device)
-		})
-	}
-	share := family(x.p.Arch, x.p.Device)
-	for _, wider := range []string{x.p.Arch, ""} {
-		if share == 0 {
-			share = family(wider, "")
-		}
-	}
+	share := family(all, x.p, leastRows, far)
 	o := cost.Options{Sustained: share, ExpertWait: unit.Seconds(medianOf(all, func(y *lone) (float64, bool) {
 		return float64(y.wait), y.p.MoE && far(y) && slices.Contains(sustainedSources, y.Source)
 	}))}
 	if eagerShares[x.Source] > 0 {
 		o.Sustained *= medianOf(all, func(y *lone) (float64, bool) {
-			return y.share / family(y.p.Arch, y.p.Device), y.Source == x.Source && (stranger || far(y)) && y.Seq < longSeq && family(y.p.Arch, y.p.Device) > 0
+			if y.Source != x.Source || y.Seq >= longSeq || !stranger && !far(y) {
+				return 0, false
+			}
+			return y.share / family(all, y.p, leastRows, far), true
 		})
 	}
 	with := Predictor{Options: o}
@@ -98,7 +137,7 @@ func TestStepRanges(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits over all runs")
 	}
-	all := alone(t, published(t))
+	all := alone(t)
 	for _, c := range []struct {
 		what          string
 		moe, stranger bool

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"math"
-	"slices"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -74,32 +73,21 @@ func TestLeaveOneSourceOut(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fits over all runs")
 	}
-	runs := published(t)
 	limits := map[string]float64{"dgxc": 0.12, "mbridge": 0.20, "nemo": 0.10, "selrec": 0.15, "simumax": 0.20, "zb": 0.18}
+	all := alone(t)
 	for _, source := range sustainedSources {
-		rest := slices.DeleteFunc(slices.Clone(runs), func(r Run) bool { return r.Source == source })
-		fit := &Fit{Sustained: map[string]hw.Sustained{}}
-		if err := fit.sustained(rest); err != nil {
-			t.Fatal(err)
-		}
 		var ratios []float64
-		for i := range runs {
-			if runs[i].Source != source {
+		for i := range all {
+			x := &all[i]
+			if x.Source != source || x.p.MoE {
 				continue
 			}
-			var base Predictor
-			p, err := base.Predict(&runs[i])
+			with := Predictor{Options: cost.Options{Sustained: family(all, x.p, leastRows, func(y *lone) bool { return y.Source != source })}}
+			p, err := with.Predict(x.Run)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if p.MoE {
-				continue
-			}
-			with := Predictor{Options: cost.Options{Sustained: fit.of(p)}}
-			if p, err = with.Predict(&runs[i]); err != nil {
-				t.Fatal(err)
-			}
-			ratios = append(ratios, p.TokensPerSecondPerGPU()/runs[i].TokensPerSecondPerGPU)
+			ratios = append(ratios, p.TokensPerSecondPerGPU()/x.TokensPerSecondPerGPU)
 		}
 		e := errorsOf(ratios)
 		t.Logf("without %-8s n %d median %.3f mean %.3f bias %+.3f", source, e.N, e.MedianAPE, e.MAPE, e.Bias)
