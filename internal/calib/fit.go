@@ -33,13 +33,18 @@ var generations = []struct {
 }
 
 // Fit reads a folder of kernel tables, <gpu>/<kind>/*.parquet, and fits the
-// constants of every generation in it, generations side by side.
-func Fit(dir string) (Report, error) {
-	fitters, errs := make([]*fitter, len(generations)), make([]error, len(generations))
+// constants of every generation in it, or of those named, generations side by side. The means
+// for generations without tables need all of them.
+func Fit(dir string, archs ...string) (Report, error) {
+	var fitters []*fitter
+	errs := make([]error, len(generations))
 	var wg sync.WaitGroup
 	for i, g := range generations {
+		if len(archs) > 0 && !slices.Contains(archs, g.arch) {
+			continue
+		}
 		f := &fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
-		fitters[i] = f
+		fitters = append(fitters, f)
 		wg.Go(func() {
 			errs[i] = f.all()
 		})
@@ -58,7 +63,9 @@ func Fit(dir string) (Report, error) {
 	if len(r.Kernels) == 0 {
 		return Report{}, fmt.Errorf("%s: no kernel tables: give a folder with <gpu>/<kind>/*.parquet", dir)
 	}
-	r.Kernels = append(r.Kernels, generic(r.Kernels))
+	if len(archs) == 0 {
+		r.Kernels = append(r.Kernels, generic(r.Kernels))
+	}
 	return r, nil
 }
 

@@ -32,6 +32,7 @@ func FitExperts(dir string) (Report, error) {
 		r.Kernels = append(r.Kernels, &k)
 		r.Tables = append(r.Tables, f.tables...)
 	}
+	r.Kernels = append(r.Kernels, generic(r.Kernels)) // has the experts of one of them
 	return r, nil
 }
 
