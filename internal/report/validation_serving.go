@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/validate"
 )
 
@@ -13,7 +12,6 @@ import (
 func Serving(p *Page, d *validate.Document) {
 	scored(p, d, "Errors are |predicted/measured - 1| of mean times; bias is the median of predicted/measured - 1: above 0 is too slow.",
 		validate.MetricTPOT, validate.MetricTTFT)
-	coverageText(p, d)
 	var rows [][]string
 	for i := range d.Groups {
 		g := &d.Groups[i]
@@ -30,20 +28,6 @@ func Serving(p *Page, d *validate.Document) {
 	p.Table(append(columns, Right("ttft"), Right("ttft bias")), rows)
 	worstServing(p, d)
 	skippedByReason(p, d)
-}
-
-// coverageText says how often the ranges of predictions held.
-func coverageText(p *Page, d *validate.Document) {
-	var parts []string
-	for _, name := range []string{validate.MetricTPOT, validate.MetricTTFT} {
-		if c := d.Metrics[name].Coverage; c != nil {
-			parts = append(parts, percent(*c)+" of "+name)
-		}
-	}
-	if len(parts) > 0 {
-		p.Text(0, "The %.0f %% ranges of the predictions hold %s.", 100*infer.RangeShare, strings.Join(parts, " and "))
-		p.Line("")
-	}
 }
 
 // groupLabel is a group's key in words, in a fixed order.
