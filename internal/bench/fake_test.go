@@ -143,6 +143,7 @@ type world struct {
 	asked   []*asked
 	dials   int
 	err     error
+	watch   func(Event)
 }
 
 // script answers one request.
@@ -184,7 +185,7 @@ func (w *world) run(ctx context.Context, stop func(), answer script, set func(c 
 	if set != nil {
 		set(&c)
 	}
-	w.Report, w.err = Run(ctx, c, nil)
+	w.Report, w.err = Run(ctx, c, w.watch)
 	stop()
 	server.Close()
 	net.Close()

@@ -28,8 +28,8 @@ type Event struct {
 	OK        int
 	Failed    int // failed and truncated
 	InFlight  int
-	Tokens    int64   // of answers that are over, in the stage
-	TokenRate float64 // of answers that ended since the event before, tokens/s
+	Tokens    int64   // that came in the stage, a chunk of unknown ones as one
+	TokenRate float64 // of those since the event before, tokens/s
 	Finished  *Stage  // not nil when Phase is StageDone
 }
 
@@ -71,8 +71,6 @@ func (l *live) sent() { l.nSent.Add(1); l.flying.Add(1) }
 
 func (l *live) done(r *Record) {
 	l.flying.Add(-1)
-	n, _ := r.Tokens()
-	l.tokens.Add(int64(n))
 	switch r.Outcome {
 	case OK:
 		l.nOK.Add(1)

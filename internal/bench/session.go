@@ -79,6 +79,7 @@ func (r *run) session(ctx context.Context, stage int, l Level, k *keeper, t task
 // ask sends one request and fills in its record.
 func (r *run) ask(ctx context.Context, l Level, q *openai.Request, rec *Record) *openai.Answer {
 	r.live.sent()
+	q.Seen = &r.live.tokens
 	a := r.client(l).Do(ctx, q)
 	rec.Class, rec.Reason, rec.Status, rec.Finish = a.Class, a.Reason, a.Status, a.Finish
 	rec.Sent, rec.Headers, rec.FirstEvent, rec.End = a.Sent, a.Headers, a.FirstEvent, a.End

@@ -209,6 +209,9 @@ func (x *exchange) tokens(c *choice, at time.Duration, n int) {
 		return
 	}
 	a.Chunks = append(a.Chunks, Chunk{At: at, Tokens: n})
+	if x.request.Seen != nil {
+		x.request.Seen.Add(int64(max(n, 1)))
+	}
 	if x.thought.answers(c.answer) || c.others {
 		if a.Answer < 0 {
 			a.Answer = len(a.Chunks) - 1

@@ -3,6 +3,7 @@ package openai
 import (
 	"encoding/json"
 	"fmt"
+	"sync/atomic"
 )
 
 // Message is one turn of a conversation.
@@ -30,6 +31,9 @@ type Request struct {
 	// Extra are further fields of the body; they win over those above.
 	Extra map[string]any
 	Keep  bool // keep the answer's text
+	// Seen counts tokens as they come, a chunk of unknown ones as one; nil = nobody
+	// watches.
+	Seen *atomic.Int64
 }
 
 // body is the request as it is sent.
