@@ -24,8 +24,8 @@ type point struct {
 	seconds float64
 }
 
-// enough repeats of a step make its shortest time the truth, which others on the
-// machine, who take memory bandwidth away, can only lengthen; of fewer the median is.
+// enough repeats of a step make its best time the truth, which others on the machine,
+// who take memory bandwidth away, can only lengthen; of fewer the median is.
 const enough = 8
 
 // slowest is the rate from which searches start, FLOP/s: an emulated processor's.
