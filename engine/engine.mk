@@ -5,4 +5,4 @@ engine:
 
 # Prediction beside measurement with that engine; minutes, on a machine with little else to do.
 loop:
-	RIDGELINE_LOOP=1 go test ./cmd/ridgeline -run 'TestEngineServer|TestLoop' -v -timeout 30m
+	RIDGELINE_LOOP=1 go test ./cmd/ridgeline -run 'TestEngineServer|TestLaunchedEngine|TestLoop' -v -timeout 30m
