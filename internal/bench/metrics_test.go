@@ -54,6 +54,25 @@ func TestNoSampleIsNull(t *testing.T) {
 	}
 }
 
+// What another tool did not state is null, and stays unknown when it is read back.
+func TestUnstatedIsNull(t *testing.T) {
+	d := Dist{N: 3, Mean: 2, P50: 1, P90: math.NaN(), P95: math.NaN(), P99: math.NaN(), Min: math.NaN(), Max: math.NaN(), Std: math.NaN()}
+	b, err := json.Marshal(d)
+	if err != nil || string(b) != `{"n":3,"mean":2,"p50":1,"p90":null,"p95":null,"p99":null,"min":null,"max":null,"std":null}` {
+		t.Errorf("%s, %v", b, err)
+	}
+	var again Dist
+	if err := json.Unmarshal(b, &again); err != nil || again.N != 3 || again.P50 != 1 {
+		t.Errorf("%+v, %v", again, err)
+	}
+	if _, ok := again.At("p90"); ok {
+		t.Error("p90 is known")
+	}
+	if _, ok := again.At("mean"); !ok {
+		t.Error("the mean is not")
+	}
+}
+
 func TestMetricsOfOneRequest(t *testing.T) {
 	r := answered(11, 130*ms, 180*ms, 330*ms)
 	for name, x := range map[string]struct {

@@ -114,9 +114,10 @@ func Gap(p *Page, predicted, measured *store.Run, g *compare.Gap) {
 			if len(r.Parts) == 0 {
 				continue
 			}
-			p.Text(2, "Measured less predicted %s, %+.4g %s, by part:", r.Metric, r.Measured-r.Predicted, r.Unit)
+			p.Line("")
+			p.Text(0, "Measured less predicted %s, %+.4g %s, by part:", r.Metric, r.Measured-r.Predicted, r.Unit)
 			for _, part := range r.Parts {
-				p.Text(4, "  %+.4g %s %s", part.Value, r.Unit, part.Name)
+				p.indented(2, fmt.Sprintf("%+.4g %s %s", part.Value, r.Unit, part.Name))
 			}
 		}
 	}
