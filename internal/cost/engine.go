@@ -13,6 +13,7 @@ type serving struct {
 	allReduce            hw.OneShot
 	exchange, lowLatency hw.Exchange
 	gemm, moe            []engineProduct
+	start                unit.Seconds // of a product that quantises nothing
 	module               [hw.NumModules]hw.Module
 }
 
@@ -57,6 +58,13 @@ func (m *Machine) resolveEngine(d *hw.Device, k *hw.Kernels) {
 	}
 	m.resolveContext(k, name)
 	s.gemm = m.engineProducts(k, name, func(e *hw.Engine) []hw.Product { return e.GEMM })
+	s.start = launch
+	for i := range s.gemm {
+		if x := &s.gemm[i]; x.Weights.Bits() == 16 && x.Format.Bits() == 16 {
+			s.start = x.Launch
+			break
+		}
+	}
 	s.moe = m.engineProducts(k, name, func(e *hw.Engine) []hw.Product { return e.MoE })
 }
 

@@ -93,13 +93,16 @@ func (m *Machine) routed(op *work.Op) (p Price, ok bool) {
 }
 
 // dense prices an engine's dense product with what the engine does around it:
-// quantising of the activations, and the host's pace where no CUDA graph runs.
+// quantising of the activations, and the host's pace where no CUDA graph runs. What a
+// call takes beyond the start of the engine's 16-bit product is quantising as well:
+// kernels of its own before the product's.
 func (m *Machine) dense(op *work.Op, x *engineProduct) Price {
 	p := m.tile(op, &x.rates)
 	around := x.PerRow*unit.Seconds(op.M) + x.PerElement*unit.Seconds(op.M*op.K)
 	p.Estimate += around
 	p.Upper += around
-	p.Around = around
+	p.Start = min(p.Start, m.serving.start)
+	p.Around = around + max(x.Launch-p.Start, 0)
 	if m.options.Eager && x.Host > p.Estimate {
 		p.Estimate, p.Upper, p.Bound = x.Host, max(p.Upper, x.Host), Latency
 	}

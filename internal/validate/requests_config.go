@@ -106,7 +106,7 @@ func (c *RequestsConfig) engine(p *ServingPredictor) (serve.Engine, error) {
 	} else if s.Profile, err = p.profile(r.Engine, cluster.Device.Arch); err != nil {
 		return serve.Engine{}, err
 	}
-	if s.Weights, s.Experts, err = r.formats(); err != nil {
+	if s.Weights, s.Experts, err = r.formats(m); err != nil {
 		return serve.Engine{}, err
 	}
 	s.KV = cacheFormat(s)

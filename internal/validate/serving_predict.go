@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -111,7 +112,7 @@ func (p *ServingPredictor) make(r *ServingRun, x plan.Serving, gpus string, b *b
 	if s.Profile, err = p.profile(r.Engine, b.cluster.Device.Arch); err != nil {
 		return &unknownError{"engine", err}
 	}
-	if s.Weights, s.Experts, err = r.formats(); err != nil {
+	if s.Weights, s.Experts, err = r.formats(m); err != nil {
 		return err
 	}
 	s.KV = cacheFormat(s)
@@ -161,8 +162,9 @@ func (r *ServingRun) speculates() bool {
 	return r.Speculation != "" && !strings.EqualFold(r.Speculation, "none")
 }
 
-// formats are the row's formats in Ridgeline's terms.
-func (r *ServingRun) formats() (weights, experts unit.Format, err error) {
+// formats are the row's formats in Ridgeline's terms. Tables say fp8 of checkpoints
+// with a scale per block as well, which the model's own configuration tells.
+func (r *ServingRun) formats(m *model.Model) (weights, experts unit.Format, err error) {
 	parse := func(column, word string) unit.Format {
 		f, ok := unit.ParseFormat(strings.ReplaceAll(strings.ToLower(word), "_", "-"))
 		if !ok && err == nil {
@@ -174,6 +176,12 @@ func (r *ServingRun) formats() (weights, experts unit.Format, err error) {
 	experts = weights
 	if r.Experts != "" {
 		experts = parse("expert_weights", r.Experts)
+	}
+	if weights == unit.FP8 && m.Checkpoint.Weights == unit.FP8Block {
+		weights = unit.FP8Block
+	}
+	if experts == unit.FP8 && cmp.Or(m.Checkpoint.Experts, m.Checkpoint.Weights) == unit.FP8Block {
+		experts = unit.FP8Block
 	}
 	return weights, experts, err
 }

@@ -3,6 +3,9 @@ package validate
 import (
 	"strings"
 	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 const servingHeader = "id,model,gpu,engine,engine_version,mode,weights,expert_weights,spec_decode,isl,osl,concurrency,gpus,tp,pp,dp,ep,ttft_ms,tpot_ms\n"
@@ -48,6 +51,20 @@ func TestServingPredictsFromTheDescription(t *testing.T) {
 	}
 	if got[0] != got[1] {
 		t.Errorf("%+v and %+v", got[0], got[1])
+	}
+}
+
+// Tables write fp8 of checkpoints with a scale per block, too.
+func TestBlockScalesOfTheCheckpoint(t *testing.T) {
+	m, err := catalog.Model("deepseek-r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for word, want := range map[string]unit.Format{"fp8": unit.FP8Block, "nvfp4": unit.NVFP4, "bf16": unit.BF16} {
+		w, x, err := (&ServingRun{Weights: word, Experts: word}).formats(m)
+		if err != nil || w != want || x != want {
+			t.Errorf("%s: %v and %v, %v", word, w, x, err)
+		}
 	}
 }
 

@@ -226,3 +226,30 @@ func TestServingCollectives(t *testing.T) {
 		t.Errorf("DP+EP: %d all-reduces", n)
 	}
 }
+
+// Chance fills one expert rank more than the mean, most where tokens are few, never
+// beyond its experts; one rank holds all, and many tokens even out.
+func TestChanceFillsOneExpertRank(t *testing.T) {
+	up := func(ep int, tokens float64) *work.Op {
+		s := serving(t, "qwen3-235b-a22b", plan.Serving{TP: 8, EP: ep})
+		return &s.Expert(nil, &s.Model.Layers[0].FFN, work.ExpertLoad{All: tokens})[0]
+	}
+	last := math.Inf(1)
+	for _, tokens := range []float64{1, 4, 64, 4096} {
+		op, mean := up(8, tokens), tokens*8/8
+		if over := op.Rows / mean; over < 1 || over > last {
+			t.Errorf("%g tokens: the fullest rank has %.2f times the mean, fewer tokens %.2f", tokens, over, last)
+		} else {
+			last = over
+		}
+		if all := work.Touched(128, 8, tokens) / 8; op.Touched < all-1e-9 || op.Touched > 16 {
+			t.Errorf("%g tokens touch %.1f experts of the fullest rank, %.1f of the mean one", tokens, op.Touched, all)
+		}
+		if one := up(1, tokens); one.Rows != tokens*8 {
+			t.Errorf("%g rows on the only rank, want %g", one.Rows, tokens*8)
+		}
+	}
+	if last > 1.05 {
+		t.Errorf("4,096 tokens leave %.2f", last)
+	}
+}
