@@ -79,7 +79,7 @@ func TestMTPGainFades(t *testing.T) {
 
 // Paired runs of fact I5, R1 FP8 on 8 x B200 with TensorRT-LLM (InferenceX; ratios
 // of mission fact I5). How many tokens were drafted is not published, so a measured
-// gain must lie at most 30 % below and 40 % above what one to three drafts give. The 2.32 of four long
+// gain must lie at most 30 % below and 32 % above what one to three drafts give. The 2.32 of four long
 // answers is left out: it lies 40 % above, as if four sequences' drafts touched
 // hardly any further experts, while choices are taken as independent here.
 func TestMTPPairedRuns(t *testing.T) {
@@ -103,7 +103,7 @@ func TestMTPPairedRuns(t *testing.T) {
 				t.Errorf("%+v, %v: TTFT %g s, without %g s", c, s.Spec, p.TTFT, plain.TTFT)
 			}
 		}
-		if c.measured < 0.7*least || c.measured > 1.4*most {
+		if c.measured < 0.7*least || c.measured > 1.32*most {
 			t.Errorf("%+v: predicted %.2f to %.2f", c, least, most)
 		}
 	}
