@@ -131,3 +131,16 @@ test('a server that went away is said to have gone, and asked again', async ({ p
   await expect(page.locator('#verdict')).toBeVisible()
   clean.splice(0, clean.length, ...clean.filter((x) => !x.includes('ERR_FAILED')))
 })
+
+test('a server that wants its token is given it, and the address never holds it', async ({ page, clean }) => {
+  await page.route('**/api/v1/train', async (r) => {
+    if (r.request().headers().authorization === 'Bearer open sesame') await r.fallback()
+    else await r.fulfill({ status: 401, contentType: 'application/problem+json', json: { title: 'Unauthorized', status: 401, detail: 'the token is missing' } })
+  })
+  await page.goto('/' + small)
+  await page.getByLabel('This server asks for its token').fill('open sesame')
+  await page.getByRole('button', { name: 'Try again' }).click()
+  await expect(page.locator('#verdict')).toBeVisible()
+  expect(page.url()).not.toContain('sesame')
+  clean.splice(0, clean.length, ...clean.filter((x) => !x.includes('status of 401')))
+})

@@ -14,12 +14,14 @@ export class Problem extends Error {
 
 const tokenKey = 'ridgeline.token'
 
-/** The token of a server that listens beyond loopback: kept for the browser session only. */
-export function setToken(token: string): void {
+/** setToken keeps the token of a server that listens beyond loopback for the browser session; false where only this page has it. */
+export function setToken(token: string): boolean {
   try {
     sessionStorage.setItem(tokenKey, token)
+    return true
   } catch {
     memoryToken = token
+    return false
   }
 }
 let memoryToken = ''

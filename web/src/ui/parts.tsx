@@ -134,8 +134,9 @@ function Token({ onRetry }: { onRetry?: () => void }) {
       class="failed"
       onSubmit={(e) => {
         e.preventDefault()
-        setToken(String(new FormData(e.currentTarget).get('token') ?? ''))
-        if (onRetry) onRetry()
+        // With the token everything is asked again; the address brings the question back.
+        if (setToken(String(new FormData(e.currentTarget).get('token') ?? ''))) location.reload()
+        else onRetry?.()
       }}
     >
       <strong>{t.error.token}</strong>
