@@ -1,7 +1,7 @@
 import { useLang } from '../i18n'
-import type { Format } from '../units'
 import { Card, Notes } from '../ui/parts'
 import { Table, type Column } from '../ui/table'
+import type { Format } from '../units'
 import { Intervals } from './intervals'
 import { figuresOf, type Run, type RunFigure } from './runs'
 

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks'
 import { get, Problem } from '../api/client'
-import { useLoaded } from '../api/use'
 import type { RunHead } from '../api/types'
+import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import type { Measured } from '../state'

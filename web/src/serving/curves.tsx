@@ -1,4 +1,3 @@
-import { PlanText } from '../ui/plan'
 import { post } from '../api/client'
 import type { InferDoc, Point } from '../api/types'
 import { useLoaded } from '../api/use'
@@ -7,6 +6,7 @@ import { Lines, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { Card, Failed, Skeleton } from '../ui/parts'
+import { PlanText } from '../ui/plan'
 import { tell } from './pareto'
 import { planText, requestOf } from './request'
 

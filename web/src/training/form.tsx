@@ -3,10 +3,10 @@ import { post } from '../api/client'
 import type { ClusterDoc, ModelDoc } from '../api/types'
 import { useLang } from '../i18n'
 import { pack } from '../share/pack'
+import type { Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Drop } from '../ui/drop'
 import { Field, Select } from '../ui/parts'
-import type { Training } from '../state'
 
 export const precisions = ['bf16', 'fp16', 'fp8', 'fp8-tensor', 'mxfp8', 'nvfp4']
 

@@ -1,7 +1,7 @@
-import { PlanText } from '../ui/plan'
 import type { TrainDoc } from '../api/types'
 import { useLang } from '../i18n'
 import { Card } from '../ui/parts'
+import { PlanText } from '../ui/plan'
 import { Table } from '../ui/table'
 import type { Priced } from './request'
 

@@ -1,5 +1,5 @@
-import type { ClusterDoc, PlanDoc, PlanKeys } from '../api/types'
 import { get, post } from '../api/client'
+import type { ClusterDoc, PlanDoc, PlanKeys } from '../api/types'
 import { unpack } from '../share/pack'
 import type { Training } from '../state'
 

@@ -1,6 +1,6 @@
-import { PlanText } from '../ui/plan'
 import { useLang } from '../i18n'
 import { Card, Facts } from '../ui/parts'
+import { PlanText } from '../ui/plan'
 import { budgetFacts } from './budget'
 import type { Answer } from './page'
 import type { Priced } from './request'

@@ -1,13 +1,13 @@
 import { useMemo } from 'preact/hooks'
-import { post } from '../api/client'
+import { post, type Problem } from '../api/client'
 import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
-import { Card, Select } from '../ui/parts'
+import { Card, Failed, Select } from '../ui/parts'
 import { Slider } from '../ui/slider'
-import type { Answer } from './page'
 import { precisions } from './form'
+import type { Answer } from './page'
 import { price, priced, requestOf, type Priced } from './request'
 
 export interface WallsState {
@@ -18,15 +18,13 @@ export interface WallsState {
   turns: Turns // where another plan takes the lead
   moved: boolean
   busy: boolean
+  error: Problem | undefined
 }
 
 /** Turns are the values of each figure at which another of the listed plans takes the lead. */
 type Turns = Record<Knob, { at: number; below: string; above: string }[]>
 type Knob = 'net' | 'up' | 'hbm' | 'batch'
 const knobs: Record<Knob, string> = { net: 'network', up: 'scale-up', hbm: 'hbm', batch: 'batch' }
-
-// Plans compared while a figure turns: those behind the first few never lead.
-const swept = 4
 
 const moves: (keyof Training)[] = ['net', 'up', 'hbm', 'batch', 'precision']
 
@@ -40,10 +38,10 @@ export function useWalls(answer: Answer, now: Training): WallsState {
   const moved = moves.some((k) => answer.asked[k] !== now[k])
   const key = moved ? JSON.stringify([moves.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
   const loaded = useLoaded(key, (signal) => reprice(ranked, now, signal), 16)
-  const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked.slice(0, swept), answer.asked, signal), 400)
+  const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked, answer.asked, signal), 400)
   const plans = moved && loaded.value ? loaded.value.plans : ranked
   const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
-  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy }
+  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy, error: (moved ? loaded.error : undefined) ?? turns.error }
 }
 
 /** sweep asks, figure by figure, which plan leads where. */
@@ -127,6 +125,7 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
         />
         <Select label={t.ask.precision} value={s.precision} options={precisions} onChange={(v) => set({ precision: v })} id="wall-precision" />
       </div>
+      {walls.error && <Failed error={walls.error} />}
       <p class={'flipverdict' + (walls.moved && first && first.bound !== answer.doc.best.bound ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>
         {!walls.moved && t.walls.asSearched}
         {walls.moved && !best && t.walls.nothing}

@@ -1,9 +1,9 @@
-import { PlanText } from '../ui/plan'
 import type { PlanDoc, Rejected } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
 import { Card, Facts, Failed, Select } from '../ui/parts'
+import { PlanText } from '../ui/plan'
 import type { Answer } from './page'
 import { layoutOf, price, shortPlan } from './request'
 

@@ -1,6 +1,6 @@
 import { get } from '../api/client'
-import { useLoaded } from '../api/use'
 import type { ClusterDoc, DeviceDoc, ModelDoc } from '../api/types'
+import { useLoaded } from '../api/use'
 
 /** Catalogue is what can be named: suggestions, any other legal name works too. */
 export interface Catalogue {
