@@ -30,7 +30,7 @@ export default function ServingPage({ s, set, catalogue }: { s: Serving; set: (c
         {error && !busy && <Failed error={error} onRetry={find} />}
         {!answer && !busy && !error && <Empty>{t.serving.empty}</Empty>}
         {!answer && busy && <Skeleton tall />}
-        {stale && !busy && (
+        {stale && !busy && !error && (
           <p class="stale" role="status">
             {t.stale} <button type="button" onClick={find}>{t.ask.findServing}</button>
           </p>

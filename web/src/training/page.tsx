@@ -42,7 +42,7 @@ export default function TrainingPage({ s, set, catalogue }: { s: Training; set: 
         {error && !busy && <Failed error={error} onRetry={find} />}
         {!answer && !busy && !error && <Empty>{t.training.empty}</Empty>}
         {!answer && busy && <Skeleton tall />}
-        {answer && stale && !busy && (
+        {answer && stale && !busy && !error && (
           <p class="stale" role="status">
             {t.stale} <button type="button" onClick={find}>{t.ask.find}</button>
           </p>
