@@ -84,12 +84,12 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 		o.Token = rand.Text() // 128 bits
 	}
 	s := web.New(o)
-	fmt.Fprintf(env.Stderr, "ridgeline: the page is at http://%s, an interrupt stops it\n", l.Addr())
+	fmt.Fprintf(env.Stderr, "ridgeline: the page is at %s, an interrupt stops it\n", pageURL(l.Addr()))
 	if made {
 		fmt.Fprintf(env.Stderr, "ridgeline: the API's token, shown this once: %s\n", o.Token)
 	}
 	if f.open {
-		if err := browse("http://" + l.Addr().String()); err != nil {
+		if err := browse(pageURL(l.Addr())); err != nil {
 			fmt.Fprintf(env.Stderr, "ridgeline: note: no browser was opened: %v\n", err)
 		}
 	}
@@ -134,6 +134,17 @@ func (f *webFlags) listener() (net.Listener, error) {
 		return nil, usagef("--listen %s: %w: choose another address or port, port 0 takes a free one", f.listen, plainNet(err))
 	}
 	return l, nil
+}
+
+// pageURL is where this machine finds the page; a listener on every address is
+// named by the loopback one.
+func pageURL(a net.Addr) string {
+	at, err := netip.ParseAddrPort(a.String())
+	if err == nil && at.Addr().IsUnspecified() {
+		at = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, 1}), at.Port())
+		return "http://" + at.String()
+	}
+	return "http://" + a.String()
 }
 
 // browse opens the page as the system opens addresses.
