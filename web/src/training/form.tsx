@@ -24,7 +24,8 @@ interface Props {
 export function Form({ s, set, catalogue, cluster, field, busy, onSearch, onCancel }: Props) {
   const { t, f } = useLang()
   const device = cluster?.device.figures
-  const memory = device?.find((x) => x.name === 'memory')?.peak?.value
+  const figure = device?.find((x) => x.name === 'memory')
+  const memory = (figure?.achieved ?? figure?.peak)?.value
   const nic = cluster?.node.nic_bytes_per_second_per_gpu?.value
   return (
     <form

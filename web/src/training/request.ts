@@ -67,8 +67,14 @@ export function clusterBody(s: Training, c: ClusterDoc): Record<string, unknown>
     node,
     fabric: { rails: c.node.rails, oversubscription: c.node.oversubscription },
   }
-  if (s.nic) body.achieved = { nic_gb_per_s: Number(s.nic) }
-  if (s.mem) body.peak = { memory_gb: Number(s.mem) }
+  const achieved: Record<string, number> = {}
+  if (s.nic) achieved.nic_gb_per_s = Number(s.nic)
+  if (s.mem) {
+    body.peak = { memory_gb: Number(s.mem) }
+    // What drivers report of the catalogue's device does not hold for the edited one.
+    if (c.device.figures.some((x) => x.name === 'memory' && x.achieved)) achieved.memory_gb = Number(s.mem)
+  }
+  if (Object.keys(achieved).length) body.achieved = achieved
   if (c.price_usd_per_gpu_hour) body.price_usd_per_gpu_hour = c.price_usd_per_gpu_hour
   return body
 }
