@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/bench"
 	"github.com/ridgeline/ridgeline/internal/prompt"
@@ -158,9 +159,9 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 			return err
 		}
 	}
-	var samples benchSamples
+	var samples api.BenchSamples
 	c.Record = func(r *bench.Record) error {
-		samples.add(r)
+		samples.Add(r)
 		if file == nil {
 			return nil
 		}

@@ -6,14 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/bench"
-	"github.com/ridgeline/ridgeline/internal/compare"
-	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/store"
 )
 
@@ -64,7 +62,7 @@ func (k *keepFlags) answer(cmd *cobra.Command, env *Env, doc any) error {
 	if err != nil {
 		return err
 	}
-	r, err := ownRun(raw)
+	r, err := api.RunOf(raw)
 	if err != nil {
 		return err
 	}
@@ -87,101 +85,23 @@ func (k *keepFlags) add(ctx context.Context, env *Env, r *store.Run) error {
 	return nil
 }
 
-// benchSamples gathers the values of requests as they end.
-type benchSamples struct {
-	mu     sync.Mutex
-	values map[sampleKey][]float32
-}
-
-type sampleKey struct {
-	stage  int
-	metric string
-}
-
-func (s *benchSamples) add(r *bench.Record) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.values == nil {
-		s.values = map[sampleKey][]float32{}
-	}
-	for _, m := range compare.Metrics {
-		if v, ok := compare.Value(r, m); ok {
-			k := sampleKey{r.Stage, m}
-			s.values[k] = append(s.values[k], v)
-		}
-	}
-}
-
 // bench keeps an evaluation. A report that could not be kept is still printed: what
 // went wrong is a warning.
-func (k *keepFlags) bench(ctx context.Context, env *Env, d *bench.Report, s *benchSamples) {
+func (k *keepFlags) bench(ctx context.Context, env *Env, d *bench.Report, s *api.BenchSamples) {
 	if k.off {
 		return
 	}
 	raw, err := json.Marshal(d)
 	var r *store.Run
 	if err == nil {
-		r, err = ownRun(raw)
+		r, err = api.RunOf(raw)
 	}
 	if err == nil {
 		r.Name, r.At = k.name, time.Now()
-		for key, v := range s.values {
-			r.Samples = append(r.Samples, store.Sample{Stage: key.stage, Metric: key.metric, Values: v})
-		}
+		r.Samples = s.List()
 		err = k.add(ctx, env, r)
 	}
 	if err != nil {
 		fmt.Fprintf(env.Stderr, "warning: the run is not kept: %v\n", err)
 	}
-}
-
-// ownRun recognises a document that a command of this program printed.
-func ownRun(raw []byte) (*store.Run, error) {
-	var d struct {
-		URL      *string           `json:"url"`
-		Model    string            `json:"model"`
-		Cluster  string            `json:"cluster"`
-		Stages   []json.RawMessage `json:"stages"`
-		Clusters []string          `json:"clusters"`
-		Best     json.RawMessage   `json:"best"`
-		Points   json.RawMessage   `json:"points"`
-		Plans    json.RawMessage   `json:"plans"`
-		Whole    json.RawMessage   `json:"whole"`
-		Record   string            `json:"record"`
-		Machine  struct {
-			Host string `json:"host"`
-			CPU  string `json:"cpu"`
-		} `json:"machine"`
-		Results []json.RawMessage `json:"results"`
-		Scored  *int              `json:"scored"`
-		Rows    int               `json:"rows"`
-		Started string            `json:"started"`
-	}
-	if err := json.Unmarshal(raw, &d); err != nil {
-		return nil, fmt.Errorf("no JSON document: %w", err)
-	}
-	r := &store.Run{Model: d.Model, Target: d.Cluster, Source: "ridgeline", Document: raw, At: time.Now()}
-	if t, err := time.Parse(time.RFC3339, d.Started); err == nil {
-		r.At = t
-	}
-	switch {
-	case d.Record != "":
-		r.Kind, r.Target, r.Summary = store.Probe, d.Machine.Host, report.Plural(int64(len(d.Results)), "measurement")
-	case d.Scored != nil:
-		r.Kind, r.Summary = store.Validation, fmt.Sprintf("%d of %d rows scored", *d.Scored, d.Rows)
-	case d.Whole != nil:
-		r.Kind, r.Summary = store.Simulation, "simulated service"
-	case d.URL != nil && d.Stages != nil:
-		r.Kind, r.Target, r.Summary = store.Bench, *d.URL, report.Plural(int64(len(d.Stages)), "stage")
-	case d.Points != nil && d.Best != nil:
-		r.Kind, r.Summary = store.Prediction, "serving"
-		if len(d.Clusters) > 0 {
-			r.Target = d.Clusters[0]
-		}
-	case d.Plans != nil && d.Best != nil:
-		r.Kind, r.Summary = store.Prediction, "training"
-	default:
-		return nil, errors.New("no document of this program")
-	}
-	return r, nil
 }

@@ -2,14 +2,12 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
-	"github.com/ridgeline/ridgeline/internal/bench"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/store"
 )
@@ -103,7 +101,7 @@ func newRunsShowCommand(env *Env) *cobra.Command {
 		if r.Kind != store.Bench {
 			return env.print(func(p *report.Page) { report.Run(p, r, nil) })
 		}
-		d, err := benchOf(r)
+		d, err := api.BenchOf(r)
 		if err != nil {
 			return err
 		}
@@ -127,15 +125,6 @@ func findRuns(ctx context.Context, db string, words []string) (runs []*store.Run
 		runs = append(runs, r)
 	}
 	return runs, nil
-}
-
-// benchOf is a kept run's report.
-func benchOf(r *store.Run) (*bench.Report, error) {
-	var d bench.Report
-	if err := json.Unmarshal(r.Document, &d); err != nil {
-		return nil, fmt.Errorf("run %d: %w", r.ID, err)
-	}
-	return &d, nil
 }
 
 func newRunsDeleteCommand(env *Env) *cobra.Command {

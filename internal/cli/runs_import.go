@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/benchfile"
 	"github.com/ridgeline/ridgeline/internal/input"
@@ -86,7 +87,7 @@ func importFile(path, format string) (*store.Run, error) {
 	if err != nil {
 		return nil, err
 	}
-	r, err := ownRun(raw)
+	r, err := api.RunOf(raw)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +119,7 @@ func ownFile(path string) (*store.Run, error) {
 	raw, err := io.ReadAll(t)
 	if err == nil {
 		var r *store.Run
-		if r, err = ownRun(raw); err == nil {
+		if r, err = api.RunOf(raw); err == nil {
 			return r, nil
 		}
 	}

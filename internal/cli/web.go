@@ -30,7 +30,7 @@ const tokenVariable = "RIDGELINE_WEB_TOKEN"
 type webFlags struct {
 	listen, tokenFile string
 	hosts, services   []string
-	runs              string
+	db                string
 	keyEnv, keyFile   string
 	open              bool
 }
@@ -49,7 +49,7 @@ that of --token-file, of ` + tokenVariable + `, or one that is made up and print
 is neither the address nor named by --host are refused. An interrupt stops it.`,
 		Example: `  ridgeline web
   ridgeline web --listen 127.0.0.1:9000 --open
-  ridgeline web --runs runs --bench-url http://127.0.0.1:8000/v1
+  ridgeline web --bench-url http://127.0.0.1:8000/v1
   ridgeline web --listen 0.0.0.0:8787 --host planner.example.org --token-file token.txt`,
 		Args: positional(0, 0, ""),
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.serve(cmd, env) },
@@ -57,7 +57,7 @@ is neither the address nor named by --host are refused. An interrupt stops it.`,
 	fs := cmd.Flags()
 	fs.StringVar(&f.listen, "listen", defaultListen, "`ADDRESS`:PORT to serve on; port 0 takes a free one")
 	fs.StringVar(&f.tokenFile, "token-file", "", "read the API's token from the first line of `FILE`")
-	fs.StringVar(&f.runs, "runs", "", "keep and show measured runs in the folder `DIR`: documents of bench, probe and validate --json")
+	dbFlag(cmd, &f.db)
 	fs.StringArrayVar(&f.services, "bench-url", nil, "let the page evaluate the service at `URL`, as bench --url takes it; may be repeated")
 	fs.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable `NAME` that holds the key of these services")
 	fs.StringVar(&f.keyFile, "api-key-file", "", "`FILE` that holds the key of these services")
@@ -67,12 +67,15 @@ is neither the address nor named by --host are refused. An interrupt stops it.`,
 }
 
 func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
-	if err := notEmpty(cmd, "listen", "token-file", "runs", "api-key-env", "api-key-file"); err != nil {
+	if err := notEmpty(cmd, "listen", "token-file", "db", "api-key-env", "api-key-file"); err != nil {
 		return err
 	}
 	o, err := f.options(cmd)
 	if err != nil {
 		return err
+	}
+	if o.Store != nil {
+		defer o.Store.Close()
 	}
 	l, err := f.listener()
 	if err != nil {
@@ -112,12 +115,11 @@ func (f *webFlags) options(cmd *cobra.Command) (o web.Options, err error) {
 			return o, err
 		}
 	}
-	if f.runs != "" {
-		if o.Runs, err = web.OpenRuns(f.runs); err != nil {
-			return o, badInput(fmt.Errorf("--runs: %w", err))
-		}
+	if o.Store, err = openStore(cmd.Context(), f.db, true); err != nil && f.db == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "ridgeline: note: no runs are kept: %v\n", err)
+		return o, nil // the page has more to show
 	}
-	return o, nil
+	return o, err
 }
 
 // listener listens; an address that cannot be had is the user's to change.

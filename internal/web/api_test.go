@@ -16,6 +16,8 @@ import (
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/google/go-cmp/cmp"
 	"github.com/santhosh-tekuri/jsonschema/v6"
+
+	"github.com/ridgeline/ridgeline/internal/api"
 )
 
 var update = flag.Bool("update", false, "rewrite the expected answers")
@@ -37,7 +39,7 @@ func operations(s *Server) map[string]*huma.Operation {
 // call sends an operation's own example.
 func call(t *testing.T, url string, op *huma.Operation) (int, []byte) {
 	t.Helper()
-	path := strings.NewReplacer("/runs/{id}", "/runs/a", "/runs/compare", "/runs/compare?a=a&b=b",
+	path := strings.NewReplacer("/runs/{id}", "/runs/1", "/runs/compare", "/runs/compare?a=1&b=2",
 		"/models/{name}", "/models/deepseek-v3", "/gpus/{name}", "/gpus/h800", "/clusters/{name}", "/clusters/h800x2048").Replace(op.Path)
 	r := get(t, url+path)
 	if op.Method == http.MethodPost {
@@ -57,17 +59,17 @@ const tinyConfig = `{"model_type":"llama","architectures":["LlamaForCausalLM"],"
 // The description is what the handlers do: every operation answers its own example
 // with a document of the schema that it names.
 func TestDescriptionAgreesWithHandlers(t *testing.T) {
-	dir := t.TempDir()
-	for name, ms := range map[string]string{"a": "1", "b": "2"} {
-		if err := os.WriteFile(filepath.Join(dir, name+".json"), []byte(`{"url":"u","model":"m","load":"l","started":"2026-01-02T03:04:05Z","stages":[{"ttft_ms":{"p50":`+ms+`}}]}`), 0o600); err != nil {
+	db, _ := database(t)
+	for range 2 {
+		r, err := api.RunOf([]byte(`{"url":"u","model":"m","load":"l","started":"2026-01-02T03:04:05Z","stages":[{"mode":"closed","concurrency":1,"ttft_ms":{"n":2,"mean":1,"p50":1}}]}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := db.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	runs, err := OpenRuns(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := serve(t, Options{Runs: runs})
+	h := serve(t, Options{Store: db})
 	s := New(Options{})
 	defer s.Close()
 	schema := describer(t, h.URL)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
@@ -198,6 +199,11 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 		err error
 	}
 	done := make(chan result, 1)
+	var samples api.BenchSamples
+	c.Record = func(r *bench.Record) error {
+		samples.Add(r)
+		return nil
+	}
 	go func() {
 		doc, err := bench.Run(ctx, *c, func(x bench.Event) {
 			if ev, ok := liveOf(&x); ok {
@@ -221,7 +227,7 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 				x := <-events
 				e.send(x.name, x.data)
 			}
-			doc, err := s.kept(&r.doc, r.err)
+			doc, err := s.kept(&r.doc, &samples, r.err)
 			over() // whoever reads the result may start the next one
 			e.finish(doc, err)
 			return
@@ -234,7 +240,7 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 
 // kept is the answer: the report, and where it was kept. What ran before the
 // client went away is kept too.
-func (s *Server) kept(doc *bench.Report, err error) (any, error) {
+func (s *Server) kept(doc *bench.Report, samples *api.BenchSamples, err error) (any, error) {
 	var wrong *bench.InputError
 	switch {
 	case errors.As(err, &wrong):
@@ -242,7 +248,7 @@ func (s *Server) kept(doc *bench.Report, err error) (any, error) {
 	case err != nil:
 		return nil, problem(http.StatusBadGateway, err.Error())
 	}
-	id, err := s.runs.keep("bench", doc)
+	id, err := s.keep(doc, samples)
 	if err != nil {
 		return nil, problem(http.StatusInternalServerError, "the run could not be kept: "+err.Error())
 	}

@@ -5,42 +5,31 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
 	"math"
 	"net/http"
-	"os"
-	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/bench"
+	"github.com/ridgeline/ridgeline/internal/compare"
+	"github.com/ridgeline/ridgeline/internal/store"
 )
-
-// Runs is a folder of measured runs, kept as the documents that commands print with
-// --json, one file each. A nil folder keeps none.
-type Runs struct{ root *os.Root }
-
-// OpenRuns opens the folder in which runs are kept; it must exist.
-func OpenRuns(dir string) (*Runs, error) {
-	root, err := os.OpenRoot(dir)
-	if err != nil {
-		var cause *fs.PathError
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return nil, fmt.Errorf("%s: %w: give a folder", dir, err)
-	}
-	return &Runs{root}, nil
-}
 
 // Run is what a list says of a run.
 type Run struct {
-	ID      string `json:"id"`
-	Kind    string `json:"kind" enum:"bench,probe,validate"`
-	Title   string `json:"title" doc:"what was measured, in a few words"`
-	Started string `json:"started,omitempty" doc:"RFC 3339"`
+	ID      string `json:"id" doc:"the number by which ridgeline runs knows it"`
+	Kind    string `json:"kind" enum:"bench,prediction,simulation,probe,validation"`
+	Title   string `json:"title" doc:"its name, or what was measured in a few words"`
+	Name    string `json:"name" doc:"that its user gave it, may be empty"`
+	Model   string `json:"model"`
+	Target  string `json:"target" doc:"the service, or the cluster"`
+	Source  string `json:"source" doc:"the tool that made it"`
+	Started string `json:"started" doc:"RFC 3339, UTC"`
 }
 
 // KeptRun is a run with its document.
@@ -49,139 +38,78 @@ type KeptRun struct {
 	Document map[string]any `json:"document" doc:"the document of the command's --json"`
 }
 
-const (
-	maxRuns     = 1000     // listed
-	maxRunBytes = 16 << 20 // of one document: a sweep of 20 stages takes 200 kB
-)
+// maxRuns bounds a list.
+const maxRuns = 1000
 
-// list reads the heads of all runs, the latest first. Files that are no runs are
-// passed over.
-func (f *Runs) list() ([]Run, error) {
+func headOf(r *store.Run) Run {
+	title := r.Name
+	if title == "" {
+		title = strings.TrimSpace(r.Model + " " + r.Summary)
+	}
+	return Run{strconv.FormatInt(r.ID, 10), string(r.Kind), title, r.Name, r.Model, r.Target, r.Source, r.At.UTC().Format(time.RFC3339)}
+}
+
+// listed is the heads of all runs, the latest first.
+func (s *Server) listed(ctx context.Context) ([]Run, error) {
 	runs := []Run{}
-	if f == nil {
+	if s.options.Store == nil {
 		return runs, nil
 	}
-	names, err := f.names()
-	if err != nil {
-		return nil, err
+	list, err := s.options.Store.List(ctx, store.Filter{Most: maxRuns})
+	for _, r := range list {
+		runs = append(runs, headOf(r))
 	}
-	for _, name := range names {
-		if r, err := f.read(name); err == nil {
-			runs = append(runs, r.Run)
-		}
-	}
-	slices.SortFunc(runs, func(a, b Run) int {
-		return strings.Compare(b.Started+"\x00"+b.ID, a.Started+"\x00"+a.ID)
-	})
-	return runs, nil
+	return runs, err
 }
 
-// names are the files that may be runs.
-func (f *Runs) names() (names []string, _ error) {
-	dir, err := f.root.Open(".")
-	if err != nil {
-		return nil, err
+// find takes numbers alone: names and ages are for people.
+func (s *Server) find(ctx context.Context, id string) (*store.Run, error) {
+	none := problem(http.StatusNotFound, fmt.Sprintf("no run is called %q: /api/v1/runs lists them", id))
+	if _, err := strconv.ParseUint(id, 10, 63); err != nil || s.options.Store == nil {
+		return nil, none
 	}
-	defer dir.Close()
-	entries, err := dir.ReadDir(-1)
-	if err != nil {
-		return nil, err
+	r, err := s.options.Store.Find(ctx, id)
+	if errors.Is(err, store.ErrNone) {
+		return nil, none
 	}
-	for _, e := range entries {
-		if e.Type().IsRegular() && filepath.Ext(e.Name()) == ".json" && len(names) < maxRuns {
-			names = append(names, e.Name())
-		}
-	}
-	return names, nil
+	return r, err
 }
 
-// get reads one run. The id is compared with what the folder holds: it never
-// becomes a path.
-func (f *Runs) get(id string) (*KeptRun, error) {
-	if f != nil {
-		names, err := f.names()
-		if err != nil {
-			return nil, err
-		}
-		if slices.Contains(names, id+".json") {
-			return f.read(id + ".json")
-		}
-	}
-	return nil, problem(http.StatusNotFound, fmt.Sprintf("no run is called %q: /api/v1/runs lists them", id))
+// documented adds the document to a run's head.
+func documented(r *store.Run) (*KeptRun, error) {
+	k := &KeptRun{Run: headOf(r)}
+	return k, json.Unmarshal(r.Document, &k.Document)
 }
 
-func (f *Runs) read(name string) (*KeptRun, error) {
-	file, err := f.root.Open(name)
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	data, err := io.ReadAll(io.LimitReader(file, maxRunBytes+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(data) > maxRunBytes {
-		return nil, fmt.Errorf("%s has more than %d MiB", name, maxRunBytes>>20)
-	}
-	var doc map[string]any
-	if err := json.Unmarshal(data, &doc); err != nil {
-		return nil, err
-	}
-	r := &KeptRun{Run{ID: strings.TrimSuffix(name, ".json")}, doc}
-	return r, r.head()
-}
-
-// head tells from the fields of a document what it is.
-func (r *KeptRun) head() error {
-	d := r.Document
-	text := func(key string) string { s, _ := d[key].(string); return s }
-	switch {
-	case d["stages"] != nil && d["url"] != nil:
-		r.Kind, r.Title, r.Started = "bench", strings.TrimSpace(text("model")+" "+text("load")), text("started")
-	case d["record"] != nil && d["results"] != nil:
-		r.Kind, r.Title, r.Started = "probe", text("source"), text("when")
-		if m, ok := d["machine"].(map[string]any); ok && m["host"] != nil {
-			r.Title = fmt.Sprint(m["host"])
-		}
-	case d["metrics"] != nil && d["scored"] != nil:
-		r.Kind, r.Title = "validate", fmt.Sprintf("%v of %v rows scored", d["scored"], d["rows"])
-	default:
-		return errors.New("no run")
-	}
-	return nil
-}
-
-// keep writes a document and gives it a name of its own.
-func (f *Runs) keep(kind string, doc any) (id string, _ error) {
-	if f == nil {
+// keep adds an evaluation to the store and returns its id.
+func (s *Server) keep(doc *bench.Report, samples *api.BenchSamples) (id string, _ error) {
+	if s.options.Store == nil {
 		return "", nil
 	}
-	data, err := json.MarshalIndent(doc, "", "  ")
+	raw, err := json.Marshal(doc)
 	if err != nil {
 		return "", err
 	}
-	base := kind + "-" + time.Now().UTC().Format("20060102-150405")
-	for n := 1; ; n++ {
-		if id = base; n > 1 {
-			id = fmt.Sprintf("%s-%d", base, n)
-		}
-		file, err := f.root.OpenFile(id+".json", os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-		if errors.Is(err, fs.ErrExist) {
-			continue
-		}
-		if err != nil {
-			return "", err
-		}
-		_, err = file.Write(append(data, '\n'))
-		return id, errors.Join(err, file.Close())
+	r, err := api.RunOf(raw)
+	if err != nil {
+		return "", err
 	}
+	r.Samples = samples.List()
+	n, err := s.options.Store.Add(context.Background(), r) // also what was cut
+	return strconv.FormatInt(n, 10), err
 }
 
-// Comparison is two runs beside each other: every number that both state.
+// Comparison is two runs beside each other: as runs compare --json states it where
+// they are measurements, or a prediction and a measurement; else every number that
+// both documents state.
 type Comparison struct {
-	A           Run          `json:"a"`
-	B           Run          `json:"b"`
-	Differences []Difference `json:"differences"`
+	A           Run            `json:"a"`
+	B           Run            `json:"b"`
+	Pairs       []compare.Pair `json:"pairs" doc:"loads that both measurements were put under"`
+	Unpaired    []string       `json:"unpaired"`
+	Notes       []string       `json:"notes"`
+	Gap         *compare.Gap   `json:"gap" doc:"a is a prediction and b a measurement"`
+	Differences []Difference   `json:"differences"`
 }
 
 // Difference is one number of two runs.
@@ -192,12 +120,22 @@ type Difference struct {
 	Ratio *float64 `json:"ratio" doc:"b over a, null where a is 0"`
 }
 
-func compare(a, b *KeptRun) (*Comparison, error) {
-	if a.Kind != b.Kind {
-		return nil, problem(http.StatusUnprocessableEntity, fmt.Sprintf("%s is a %s and %s a %s: compare runs of one kind", a.ID, a.Kind, b.ID, b.Kind))
+func compared(a, b *store.Run) (*Comparison, error) {
+	c := &Comparison{A: headOf(a), B: headOf(b), Pairs: []compare.Pair{}, Unpaired: []string{}, Notes: []string{}, Differences: []Difference{}}
+	if known, err := api.CompareRuns(a, b); err == nil {
+		c.A, c.B, c.Gap = headOf(known.A), headOf(known.B), known.Gap
+		if m := known.Measured; m != nil {
+			c.Pairs, c.Unpaired, c.Notes = m.Pairs, m.Unpaired, m.Notes
+		}
+		return c, nil
+	} else if a.Kind != b.Kind {
+		return nil, badInput(err)
 	}
-	c := &Comparison{A: a.Run, B: b.Run, Differences: []Difference{}}
-	c.walk("", a.Document, b.Document)
+	var x, y any
+	if err := errors.Join(json.Unmarshal(a.Document, &x), json.Unmarshal(b.Document, &y)); err != nil {
+		return nil, err
+	}
+	c.walk("", x, y)
 	return c, nil
 }
 
@@ -253,24 +191,28 @@ type (
 )
 
 func (s *Server) runRoutes() {
-	huma.Register(s.api, operation("runs", "/api/v1/runs", tagMeasured, "Measured runs that are kept, the latest first"), func(context.Context, *struct{}) (*output[runList], error) {
-		list, err := s.runs.list()
+	huma.Register(s.api, operation("runs", "/api/v1/runs", tagMeasured, "Measured runs that are kept, the latest first"), func(ctx context.Context, _ *struct{}) (*output[runList], error) {
+		list, err := s.listed(ctx)
 		return &output[runList]{runList{list, append([]string{}, s.options.Services.URLs...)}}, err
 	})
-	huma.Register(s.api, operation("run", "/api/v1/runs/{id}", tagMeasured, "One run with its document"), func(_ context.Context, in *runInput) (*output[*KeptRun], error) {
-		r, err := s.runs.get(in.ID)
-		return &output[*KeptRun]{r}, err
+	huma.Register(s.api, operation("run", "/api/v1/runs/{id}", tagMeasured, "One run with its document"), func(ctx context.Context, in *runInput) (*output[*KeptRun], error) {
+		r, err := s.find(ctx, in.ID)
+		if err != nil {
+			return nil, err
+		}
+		k, err := documented(r)
+		return &output[*KeptRun]{k}, err
 	})
-	huma.Register(s.api, operation("compare", "/api/v1/runs/compare", tagMeasured, "Two runs beside each other"), func(_ context.Context, in *compareInput) (*output[*Comparison], error) {
-		a, err := s.runs.get(in.A)
+	huma.Register(s.api, operation("compare", "/api/v1/runs/compare", tagMeasured, "Two runs beside each other"), func(ctx context.Context, in *compareInput) (*output[*Comparison], error) {
+		a, err := s.find(ctx, in.A)
 		if err != nil {
 			return nil, err
 		}
-		b, err := s.runs.get(in.B)
+		b, err := s.find(ctx, in.B)
 		if err != nil {
 			return nil, err
 		}
-		c, err := compare(a, b)
+		c, err := compared(a, b)
 		return &output[*Comparison]{c}, err
 	})
 }

@@ -13,6 +13,9 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/store"
 )
 
 const secret = "sk-very-secret"
@@ -46,12 +49,8 @@ func service(t *testing.T) (url string, wrong *atomic.Int64) {
 // compared; the key goes to the service and nowhere else.
 func TestBenchIsKept(t *testing.T) {
 	url, wrong := service(t)
-	dir := t.TempDir()
-	runs, err := OpenRuns(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := serve(t, Options{Runs: runs, Services: Services{URLs: []string{url}, Key: secret}})
+	db, file := database(t)
+	h := serve(t, Options{Store: db, Services: Services{URLs: []string{url}, Key: secret}})
 	body := example{"url": url, "model": "m", "isl": 16, "osl": 8, "concurrency": "1,2", "requests": 12, "warmup": 0, "no_check": true}
 	seen := &bytes.Buffer{}
 	var ids []string
@@ -96,10 +95,10 @@ func TestBenchIsKept(t *testing.T) {
 		t.Errorf("%d %.200s", code, one)
 	}
 	code, _, both := fetch(t, get(t, h.URL+"/api/v1/runs/compare?a="+ids[0]+"&b="+ids[1]))
-	if code != 200 || !strings.Contains(string(both), `"stages[1].ttft_ms.p50"`) {
+	if code != 200 || !strings.Contains(string(both), `"method":"bootstrap"`) {
 		t.Errorf("%d %.200s", code, both)
 	}
-	kept, err := os.ReadFile(filepath.Join(dir, ids[0]+".json"))
+	kept, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,36 +133,53 @@ func TestBenchOfOthersIsRefused(t *testing.T) {
 	}
 }
 
-// Ids are compared with what the folder holds: they are no paths.
-func TestRunsAreNoPaths(t *testing.T) {
-	dir := t.TempDir()
-	for name, text := range map[string]string{"runs/good.json": `{"url":"u","stages":[],"model":"m","load":"closed","started":"2026-01-02T03:04:05Z"}`,
-		"runs/other.json": `{"some":"thing"}`, "runs/broken.json": `{`, "secret.json": `{"url":"u","stages":[],"model":"secret-in-the-file"}`} {
-		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
+// Ids are numbers: they are no names, no ages and no paths.
+func TestRunsAreNumbers(t *testing.T) {
+	db, _ := database(t)
+	for i, text := range []string{`{"record":"r","results":[{"value":1}],"n":2}`, `{"record":"r","results":[{"value":3}],"n":0}`, `{"scored":1,"rows":2,"metrics":{}}`} {
+		r, err := api.RunOf([]byte(text))
+		if err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		r.Name, r.At = fmt.Sprintf("name%d", i), time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+		if _, err := db.Add(t.Context(), r); err != nil {
 			t.Fatal(err)
 		}
 	}
-	_ = os.Symlink(filepath.Join(dir, "secret.json"), filepath.Join(dir, "runs", "link.json")) // where the system has links
-	runs, err := OpenRuns(filepath.Join(dir, "runs"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	h := serve(t, Options{Runs: runs})
+	h := serve(t, Options{Store: db})
 	_, _, b := fetch(t, get(t, h.URL+"/api/v1/runs"))
-	if want := `{"runs":[{"id":"good","kind":"bench","title":"m closed","started":"2026-01-02T03:04:05Z"}],"services":[]}`; strings.TrimSpace(string(b)) != want {
+	if !strings.Contains(string(b), `{"id":"3","kind":"validation","title":"name2","name":"name2","model":"","target":"","source":"ridgeline","started":"2026-01-02T03:04:05Z"}`) {
 		t.Errorf("%s", b)
 	}
-	for _, id := range []string{"..%2fsecret", "link", "nothing", "good.json", "%2e%2e%2fsecret", "good%00"} {
+	for _, id := range []string{"0", "4", "last", "last~1", "name1", "-1", "1;2", "..%2fruns.db", "99999999999999999999", "%00"} {
 		code, _, b := fetch(t, get(t, h.URL+"/api/v1/runs/"+id))
-		if code != 404 && code != 400 || bytes.Contains(b, []byte("secret-in-the-file")) {
+		if code != 404 && code != 400 {
 			t.Errorf("%s: %d %s", id, code, b)
 		}
 	}
+	_, _, b = fetch(t, get(t, h.URL+"/api/v1/runs/compare?a=1&b=2"))
+	if !strings.Contains(string(b), `{"path":"n","a":2,"b":0,"ratio":0},{"path":"results[0].value","a":1,"b":3,"ratio":3}`) {
+		t.Errorf("%s", b)
+	}
+	code, _, b := fetch(t, get(t, h.URL+"/api/v1/runs/compare?a=1&b=3"))
+	wantProblem(t, "two kinds", code, b, 422, "", "give two measurements")
 	if code, _, _ := fetch(t, get(t, h.URL+"/api/v1/runs/live")); code != 204 {
 		t.Errorf("nothing is under way: %d", code)
 	}
+	_, _, b = fetch(t, get(t, serve(t, Options{}).URL+"/api/v1/runs"))
+	if strings.TrimSpace(string(b)) != `{"runs":[],"services":[]}` {
+		t.Errorf("without a store: %s", b)
+	}
+}
+
+// database is an empty store and its file.
+func database(t *testing.T) (*store.DB, string) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "runs.db")
+	db, err := store.Open(t.Context(), file, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	return db, file
 }

@@ -14,6 +14,8 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"github.com/ridgeline/ridgeline/internal/store"
 )
 
 // Options of a server; zero values are the defaults.
@@ -22,7 +24,7 @@ type Options struct {
 	Hosts   []string // names that Host may bear, beside the address and localhost
 	Version string   // of the program, for the API's description
 	Limits  Limits
-	Runs    *Runs // measured runs, nil = none are kept
+	Store   *store.DB // of measured runs, nil = none are kept
 	// Services are those that the page may evaluate.
 	Services Services
 }
@@ -34,7 +36,6 @@ type Server struct {
 	gate    *gate
 	api     huma.API
 	handler http.Handler
-	runs    *Runs
 	live    live
 	stop    context.CancelFunc
 }
@@ -42,7 +43,7 @@ type Server struct {
 // New builds a server; Close ends what it computes.
 func New(o Options) *Server {
 	ctx, stop := context.WithCancel(context.Background())
-	s := &Server{options: o, limits: o.Limits.filled(), runs: o.Runs, stop: stop}
+	s := &Server{options: o, limits: o.Limits.filled(), stop: stop}
 	s.gate = newGate(ctx, s.limits)
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
