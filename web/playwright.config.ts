@@ -19,6 +19,7 @@ export default defineConfig({
   workers: 2,
   timeout: 45_000,
   expect: { timeout: 15_000 },
+  retries: 2, // on a machine that others load; a retry is listed as flaky
   reporter: [['list']],
   use: {
     baseURL: `http://127.0.0.1:${port}`,
