@@ -33,8 +33,8 @@ func newCalibrateCommand(env *Env) *cobra.Command {
 or the output of any tool that ` + "`ridgeline probe read`" + ` understands. With --cluster the file starts from
 that machine; without it from the CPU that a record measured.
 
---run MODEL=FILE adds the steps of an engine with a model (llama-bench's output, or /steps of
-engine/llamacpp) and fits the engine's rates on this machine: on one model, for all others.
+--run MODEL=FILE adds the steps of an engine with a model (llama-bench's output, the JSON of
+bench, or /steps of engine/llamacpp) and fits the engine's rates on this machine: on one model, for all others.
 --tables DIR fits the kernel constants of GPU generations from a folder <gpu>/<kind>/*.parquet and
 writes them beside the machine file; that takes minutes.
 

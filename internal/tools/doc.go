@@ -1,7 +1,7 @@
 // Package tools reads what the standard measuring tools print and makes records of
 // it: nccl-tests, nvbandwidth (text and JSON), perftest (ib_write_bw, ib_read_lat and
-// their kin), nvidia-smi and DCGM clocks, llama-bench (JSON, CSV, Markdown), and the
-// training logs of Megatron-LM, torchtitan and NeMo. The tool is told from the text.
+// their kin), nvidia-smi and DCGM clocks, llama-bench (JSON, CSV, Markdown), ridgeline's
+// own bench, and the training logs of Megatron-LM, torchtitan and NeMo. The tool is told from the text.
 //
 // Opinion: figures keep their meaning and are turned into SI once, here; what the
 // text does not say stays unknown; a text that no reader knows, or that a tool broke
@@ -38,6 +38,7 @@ var readers = []reader{
 	{"llama-bench", `"avg_ts"`, llamaJSON},
 	{"llama-bench", "avg_ts", llamaCSV},
 	{"llama-bench", "t/s |", llamaMarkdown},
+	{"ridgeline bench", `"tpot_ms"`, benchRun},
 	{"nccl-tests", "busbw", nccl},
 	{"nvbandwidth", "bandwidth (GB/s)", nvbandwidth},
 	{"perftest", "#bytes", perftest},
@@ -87,7 +88,7 @@ func Read(r io.Reader, name string) (*record.Record, error) {
 		}
 		return rec, nil
 	}
-	return nil, fmt.Errorf("%s: no output of a known tool: give that of ridgeline probe, nccl-tests, nvbandwidth, perftest, nvidia-smi, dcgmi dmon, llama-bench, Megatron-LM, torchtitan or NeMo", name)
+	return nil, fmt.Errorf("%s: no output of a known tool: give that of ridgeline probe or bench, nccl-tests, nvbandwidth, perftest, nvidia-smi, dcgmi dmon, llama-bench, Megatron-LM, torchtitan or NeMo", name)
 }
 
 // own is a record of ours: read strictly, as it is.

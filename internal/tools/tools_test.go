@@ -51,6 +51,8 @@ func TestFiguresOfEveryTool(t *testing.T) {
 		{"llama.csv", "llama-bench", 2, 0, record.Serving, "prefill", 4, 0, "cpu"},
 		{"llama.md", "llama-bench", 2, 1, record.Serving, "decode", 0.05, 0, "cpu"},
 		{"steps.json", "llama.cpp server", 2, 1, record.Serving, "decode", 0.014, 0, "cpu"},
+		{"bench.json", "ridgeline bench", 3, 1, record.Serving, "prefill", 0.2, 0, "service"},
+		{"bench.json", "ridgeline bench", 3, 2, record.Serving, "decode", 0.02, 0, "service"},
 		{"megatron.log", "Megatron-LM", 3, 2, record.Training, "tokens", 4000, 0, ""}, // 64 x 4096 / 8 / 8.192 s
 		{"titan.log", "torchtitan", 2, 0, record.Training, "tokens", 5931, 0, ""},
 		{"nemo.log", "NeMo", 1, 0, record.Training, "step", 5.74, 0, ""},

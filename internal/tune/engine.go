@@ -86,7 +86,7 @@ func (o *Outcome) points(in *Input) ([]point, error) {
 			list = append(list, newPoint(run.Model, r))
 		}
 		if len(list) == before {
-			return nil, fmt.Errorf("%s: no step of an engine in it: give llama-bench's output, or /steps of engine/llamacpp", run.Record.Source)
+			return nil, fmt.Errorf("%s: no step of an engine in it: give llama-bench's output, bench's JSON, or /steps of engine/llamacpp", run.Record.Source)
 		}
 	}
 	return list, nil
