@@ -23,6 +23,9 @@ type Explained struct {
 // request leaves open, a step that reads one prompt, or its first chunk, and a
 // decode step at the best point's load. Where nothing fits there are none.
 func ExplainInfer(ctx context.Context, r *InferRequest) (*InferAnswer, []Explained, error) {
+	if len(r.Measured) > 0 {
+		return nil, nil, fmt.Errorf("--calibrate scales whole steps and no operation of them: leave it out here, or ask infer")
+	}
 	a, err := Infer(ctx, r)
 	if err != nil || !a.Best.Best.Fits {
 		return a, nil, err

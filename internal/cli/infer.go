@@ -51,6 +51,9 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 		if err != nil {
 			return inferError(cmd, err)
 		}
+		if draw != nil && a.Best.Best.Fits && len(report.InferCharts(a)) == 0 {
+			return usagef("--plot %s: one point makes no curve: give several values of --concurrency or --net-rtt", plot)
+		}
 		if draw != nil && a.Best.Best.Fits {
 			if err := writeFile(plot, func(w io.Writer) error { return draw(w, commandLine(cmd), a) }); err != nil {
 				return err

@@ -11,7 +11,7 @@ import (
 // per exchange stays as counted; two points set both, and the curve goes through
 // them; more are fitted by least squares. It errs where points contradict the
 // counted exchanges: a time that does not grow with the round trip, or less than
-// the network's waiting alone.
+// the network's waiting or the reading of memory alone.
 func Calibrate(at AtRTT, b *Batch, tokens float64, points []Measured) (*Calibration, error) {
 	if len(points) == 0 {
 		return nil, fmt.Errorf("no calibration points: %s", calibrateForm)
@@ -21,6 +21,10 @@ func Calibrate(at AtRTT, b *Batch, tokens float64, points []Measured) (*Calibrat
 		s, err := stepAt(at, b, m.RTT)
 		if err != nil {
 			return nil, err
+		}
+		if floor := s.HBM / unit.Seconds(tokens); m.TPOT < floor {
+			return nil, fmt.Errorf("calibration point tpot=%s@rtt=%s: reading weights and cache alone takes %s per token in this plan: check the figure and its unit, or the cluster's memory bandwidth",
+				unit.FormatSeconds(m.TPOT), unit.FormatSeconds(m.RTT), unit.FormatSeconds(floor))
 		}
 		wires[i] = float64(s.Wire) / tokens
 		rests[i] = float64(m.TPOT) - float64(s.Total-s.Wire)/tokens // = Extra + Slope x wire

@@ -107,7 +107,11 @@ func objectiveText(s deploy.SLO) string {
 		parts = append(parts, "first token within "+unit.FormatSeconds(s.TTFT))
 	}
 	if s.TPOT > 0 {
-		parts = append(parts, "then at most "+unit.FormatSeconds(s.TPOT)+" per token")
+		most := "at most " + unit.FormatSeconds(s.TPOT) + " per token"
+		if len(parts) > 0 {
+			most = "then " + most
+		}
+		parts = append(parts, most)
 	}
 	if len(parts) == 0 {
 		return ""
