@@ -91,7 +91,7 @@ func (s *Speculation) measured(text string) error {
 		if i > 0 {
 			before = acceptLength[i-1]
 		}
-		s.Accept = append(s.Accept, math.Round(1e9*(acceptLength[i]-before)/gain)/1e9) // 0.92, not 0.9199999999999999
+		s.Accept = append(s.Accept, math.Round(1e12*(acceptLength[i]-before)/gain)/1e12) // 0.92, not 0.9199999999999999
 		gain = acceptLength[i] - before
 	}
 	return nil
