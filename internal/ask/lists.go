@@ -73,7 +73,7 @@ func parseConcurrency(text string) (int, error) {
 	case err != nil:
 		return 0, err
 	case n < 1 || n > deploy.MaxConcurrency:
-		return 0, fmt.Errorf("%d requests in flight: give 1 to %d", n, deploy.MaxConcurrency)
+		return 0, fmt.Errorf("%d: give 1 to %d", n, deploy.MaxConcurrency)
 	}
 	return int(n), nil
 }
