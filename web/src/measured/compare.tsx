@@ -2,6 +2,7 @@ import { useLang } from '../i18n'
 import { Card, Notes } from '../ui/parts'
 import { Table, type Column } from '../ui/table'
 import type { Format } from '../units'
+import { Against } from './against'
 import { Intervals } from './intervals'
 import { figuresOf, type Run, type RunFigure } from './runs'
 
@@ -23,24 +24,28 @@ export function said(x: RunFigure, v: number, f: Format): string {
   }
 }
 
+/** named is a run's title with its time: two runs of one service are told apart by it. */
+const named = (r: Run): string => `${r.title} ${r.started.replace('T', ' ').slice(5, 19)}`
+
 /** Compare lists a run's figures, beside those of another. */
 export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   const { t, f } = useLang()
   const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : `${f.int(n)} ${t.serving.inFlight}`)
   const name = (x: RunFigure) => x.name.split(': ').map(t.measured.names).join(': ')
   const rows = figuresOf(run, level)
-  const second = new Map(other && figuresOf(other, level).map((x) => [x.name, x.value]))
+  const alike = other?.kind === run.kind ? other : undefined
+  const second = new Map(alike && figuresOf(alike, level).map((x) => [x.name, x.value]))
   const change = (x: RunFigure) => {
     const v = second.get(x.name)
     return v === undefined || x.value === 0 ? null : v / x.value - 1
   }
   const columns: Column<RunFigure>[] = [
     { head: t.measured.metric, text: true, raw: name, cell: name },
-    { head: other ? run.title : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
+    { head: alike ? named(run) : ['prediction', 'simulation'].includes(run.kind) ? t.measured.predicted : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
   ]
-  if (other)
+  if (alike)
     columns.push(
-      { head: other.title, raw: (x) => second.get(x.name) ?? null, cell: (x) => (second.has(x.name) ? said(x, second.get(x.name)!, f) : '–') },
+      { head: named(alike), raw: (x) => second.get(x.name) ?? null, cell: (x) => (second.has(x.name) ? said(x, second.get(x.name)!, f) : '–') },
       {
         head: t.measured.change,
         raw: change,
@@ -54,7 +59,8 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   return (
     <Card title={t.measured.figures} id="figures">
       <Table name={'figures-' + run.kind} caption={t.measured.figures} rows={rows} columns={columns} />
-      {other && <Intervals run={run} other={other} />}
+      {other && other.kind === run.kind && <Intervals run={run} other={other} />}
+      {other && other.kind !== run.kind && <Against run={run} other={other} />}
       <Notes title={t.warnings} lines={run.document.warnings as string[] | undefined} />
     </Card>
   )

@@ -48,9 +48,9 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
           {!all.length && !heads.busy && (
             <Empty>
               <p>{t.measured.empty}</p>
-              <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64 --json &gt; run.json</code></p>
-              <p><code>ridgeline probe --json &gt; machine.json</code></p>
-              <p><code>ridgeline validate training --runs runs.csv --json &gt; validation.json</code></p>
+              <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64</code></p>
+              <p><code>ridgeline runs import FILE</code></p>
+              <p><code>ridgeline validate training --runs runs.csv --keep published</code></p>
             </Empty>
           )}
           {all.length > 0 && (
@@ -73,7 +73,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
               label={t.measured.compare}
               value={s.other}
               id="other"
-              options={[['', t.measured.noOther], ...all.filter((r) => r.id !== s.run && r.kind === all[chosen]!.kind).map((r): [string, string] => [r.id, `${r.title} ${r.started.slice(0, 16)}`])]}
+              options={[['', t.measured.noOther], ...all.filter((r) => r.id !== s.run && comparable(all[chosen]!.kind, r.kind)).map((r): [string, string] => [r.id, `${r.title} ${r.started.replace('T', ' ').slice(0, 19)}`])]}
               onChange={(v) => set({ other: v })}
             />
           )}
@@ -92,9 +92,9 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
         {!s.run && all.length > 0 && <Empty>{t.measured.choose}</Empty>}
         {run.value && (
           <>
-            {run.value.kind === 'validate' && <Gap run={run.value} />}
+            {run.value.kind === 'validation' && <Gap run={run.value} />}
             {run.value.kind === 'bench' && <Predict key={run.value.id} run={run.value} />}
-            <Compare run={run.value} other={other.value?.kind === run.value.kind ? other.value : undefined} />
+            <Compare run={run.value} other={other.value && comparable(run.value.kind, other.value.kind) ? other.value : undefined} />
             <ReportButton name={'ridgeline-' + run.value.kind} />
           </>
         )}
@@ -102,6 +102,10 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
     </div>
   )
 }
+
+/** comparable are runs of one kind, and a measurement with what was predicted for it. */
+const comparable = (a: string, b: string): boolean => a === b || (ahead.includes(a) && b === 'bench') || (a === 'bench' && ahead.includes(b))
+const ahead = ['prediction', 'simulation']
 
 function useRun(id: string, dropped: Run[]) {
   const { t } = useLang()

@@ -1,7 +1,7 @@
 // Runs as they are kept or dropped: what kind of document it is, and its
 // figures by name, so that two runs of one kind can be held together.
 
-export type Kind = 'bench' | 'probe' | 'validate'
+export type Kind = 'bench' | 'prediction' | 'simulation' | 'probe' | 'validation'
 
 export interface Run {
   id: string
@@ -24,7 +24,9 @@ export interface RunFigure {
 export function kindOf(d: Json): Kind | undefined {
   if (Array.isArray(d.stages) && typeof d.url === 'string') return 'bench'
   if (typeof d.record === 'string' && Array.isArray(d.results)) return 'probe'
-  if (Array.isArray(d.predictions) && typeof d.metrics === 'object') return 'validate'
+  if (Array.isArray(d.predictions) && typeof d.metrics === 'object') return 'validation'
+  if (Array.isArray(d.points) && typeof d.best === 'object') return 'prediction'
+  if (typeof d.whole === 'object' && typeof d.load === 'object') return 'simulation'
   return undefined
 }
 
@@ -33,7 +35,7 @@ export function runOf(name: string, d: Json): Run | undefined {
   const kind = kindOf(d)
   if (!kind) return undefined
   const started = text(d.started) || text(d.when)
-  const title = { bench: () => `${text(d.model)} @ ${text(d.url)}`, probe: () => text(d.source) || name, validate: () => name }[kind]()
+  const title = { bench: () => `${text(d.model)} @ ${text(d.url)}`, probe: () => text(d.source) || name, validation: () => name, prediction: () => `${text(d.model)} (${name})`, simulation: () => `${text(d.model)} @ ${text(d.cluster)}` }[kind]()
   return { id: 'file:' + name, kind, title, started, document: d }
 }
 
@@ -65,9 +67,22 @@ export function figuresOf(r: Run, level: (concurrency: number, rate: number) => 
       const unit = text(x.unit)
       add(name, x.value, unit === 'bytes/s' ? 'B/s' : unit, 1, unit === 's' ? 'less' : 'more')
     }
-  if (r.kind === 'validate')
+  if (r.kind === 'validation')
     for (const [k, m] of Object.entries((r.document.metrics ?? {}) as Record<string, Json>))
       for (const q of ['median_ape', 'mape', 'p90_ape', 'bias']) add(`${k}: ${q}`, m[q], 'share', 1, q === 'bias' ? undefined : 'less')
+  if (r.kind === 'prediction')
+    for (const p of list(r.document.points)) {
+      const l = [text(p.cluster), text(p.spec) === 'none' ? '' : text(p.spec), level(Number(p.concurrency), 0)].filter(Boolean).join(', ')
+      add(`${l}: TTFT`, p.ttft_seconds, 's', 1, 'less')
+      add(`${l}: TPOT`, p.tpot_seconds, 's', 1, 'less')
+      add(`${l}: output`, p.output_tokens_per_second, 'tokens/s', 1, 'more')
+    }
+  if (r.kind === 'simulation') {
+    const s = r.document.steady ?? r.document.whole
+    for (const [k, name] of [['ttft_seconds', 'TTFT'], ['tpot_seconds', 'TPOT'], ['e2e_seconds', 'E2E']] as const)
+      for (const q of ['mean', 'p50', 'p99'] as const) add(`${name} ${q}`, at(s, k, q), 's', 1, 'less')
+    add('output', at(s, 'output_tokens_per_second'), 'tokens/s', 1, 'more')
+  }
   return out
 }
 

@@ -1,0 +1,50 @@
+import { get } from '../api/client'
+import { useLoaded } from '../api/use'
+import { useLang } from '../i18n'
+import { Failed } from '../ui/parts'
+import { Table } from '../ui/table'
+import type { Run } from './runs'
+
+interface Gap {
+  gap: {
+    pairs: {
+      load: string
+      rows: { metric: string; unit: string; predicted: number; measured: number; error: number; measured_low: number | null; measured_high: number | null; parts: { name: string; value: number }[] | null }[]
+    }[]
+    unpaired: string[]
+  } | null
+}
+
+/** Against holds a kept bench against what was predicted for it: each mean, how far it is, and what the gap is made of. */
+export function Against({ run, other }: { run: Run; other: Run }) {
+  const { t, f } = useLang()
+  const [prediction, bench] = run.kind === 'bench' ? [other, run] : [run, other]
+  const kept = !prediction.id.startsWith('file:') && !bench.id.startsWith('file:')
+  const query = new URLSearchParams({ a: prediction.id, b: bench.id }).toString()
+  const loaded = useLoaded(kept ? query : '', (signal) => get<Gap>('runs/compare?' + query, signal))
+  if (!kept) return <p class="note">{t.measured.keepBoth}</p>
+  if (loaded.error) return <Failed error={loaded.error} />
+  const rows = (loaded.value?.gap?.pairs ?? []).flatMap((p) => p.rows.map((r) => ({ ...r, load: p.load })))
+  if (!loaded.value) return null
+  if (!rows.length) return <p class="note">{t.measured.noPair}</p>
+  const said = (v: number | null, unit: string) => (v === null ? '–' : unit === 's' ? f.seconds(v) : `${f.num(v)} ${unit}`)
+  return (
+    <>
+      <h3>{t.measured.gapTitle}</h3>
+      <Table
+        name="gap"
+        caption={t.measured.gapTitle}
+        rows={rows}
+        columns={[
+          { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => r.load },
+          { head: t.measured.metric, text: true, raw: (r) => r.metric, cell: (r) => t.measured.names(r.metric) },
+          { head: t.measured.predicted, raw: (r) => r.predicted, cell: (r) => said(r.predicted, r.unit) },
+          { head: t.measured.measured, raw: (r) => r.measured, cell: (r) => said(r.measured, r.unit) },
+          { head: '95 %', raw: (r) => r.measured_low, cell: (r) => (r.measured_low === null ? '–' : `${said(r.measured_low, r.unit)} … ${said(r.measured_high, r.unit)}`) },
+          { head: t.measured.gap, raw: (r) => r.error, cell: (r) => (r.error > 0 ? '+' : '') + f.percent(r.error) },
+          { head: t.measured.parts, text: true, raw: (r) => (r.parts ?? []).map((p) => `${p.name} ${p.value}`).join('; '), cell: (r) => <span lang="en">{(r.parts ?? []).map((p) => `${p.name} ${said(p.value, r.unit)}`).join(', ') || '–'}</span> },
+        ]}
+      />
+    </>
+  )
+}
