@@ -2,6 +2,7 @@ package serve
 
 import (
 	"context"
+	"time"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -34,15 +35,33 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 			full.Requests[i].Blocks = renamed(full.Requests[i].Blocks, again)
 		}
 	}
-	_, instances := own.Generating()
 	r, err := Run(ctx, &own, &full, Options{Seed: seed})
 	if err != nil || r.Partial || r.Done == 0 {
 		return nil, err
 	}
 	m := r.Mean()
-	// Little's law, of those who have left the queue.
-	clients := m.RequestRate * (m.E2E.Mean - m.Queueing.Mean)
-	return &infer.Capacity{Clients: clients, Concurrency: m.Batch.Mean * m.Busy * float64(instances), Requests: m.RequestRate, Output: m.OutputRate}, nil
+	inFlight, generating := crowd(r.Records, m.From, m.To)
+	return &infer.Capacity{Clients: inFlight, Concurrency: generating, Requests: m.RequestRate, Output: m.OutputRate}, nil
+}
+
+// crowd is how many requests were past their queue between from and to, and how many
+// of them had their first token and made further ones: means over that time. A record
+// counts in the second for a part of its time in the first.
+func crowd(records []workload.Record, from, to time.Duration) (inFlight, generating float64) {
+	length := (to - from).Seconds()
+	if length <= 0 {
+		return 0, 0
+	}
+	within := func(start, end time.Duration) float64 {
+		return max(min(end, to)-max(start, from), 0).Seconds() / length
+	}
+	for i := range records {
+		if r := &records[i]; r.Outcome == workload.Done {
+			inFlight += within(r.Started, r.Last)
+			generating += within(r.First, r.Last)
+		}
+	}
+	return inFlight, generating
 }
 
 // places is a number of users that leaves some waiting.

@@ -2,7 +2,9 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -118,6 +120,38 @@ func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {
 			if gap := x[0]/x[1] - 1; math.Abs(gap) > x[2] {
 				t.Errorf("%s on %s: %s %.4g, closed form %.4g (%+.1f %%)", c.model, c.cluster, name, x[0], x[1], 100*gap)
 			}
+		}
+		for by, x := range map[string]*infer.Capacity{"simulation": got, "closed form": &want} {
+			checkCapacity(t, c.model+" on "+c.cluster+" by "+by, x)
+		}
+	}
+}
+
+// checkCapacity holds what generates below what is in flight.
+func checkCapacity(t *testing.T, what string, c *infer.Capacity) {
+	t.Helper()
+	if !(c.Concurrency > 0 && c.Concurrency <= c.Clients) {
+		t.Errorf("%s: %.4g requests generate of %.4g in flight", what, c.Concurrency, c.Clients)
+	}
+}
+
+// Whatever the lengths, room, places and token budget, no more requests generate than
+// are in flight, and no more are in flight than there are places.
+func TestNoMoreGenerateThanAreInFlight(t *testing.T) {
+	r := rand.New(rand.NewPCG(8, 1))
+	for range 60 {
+		e := engine(ms(float64(1 + r.IntN(20))))
+		e.MaxSeqs, e.MaxTokens, e.Blocks = 1+r.IntN(64), 64+r.IntN(512), 100+r.IntN(2000)
+		s := &Service{Engine: e}
+		w := closed(t, 1+r.IntN(60), 2+r.IntN(60), 1, 50)
+		c, err := Saturate(context.Background(), s, w, r.Uint64())
+		if err != nil || c == nil {
+			t.Fatalf("%+v: %v", e, err)
+		}
+		what := fmt.Sprintf("%d places, %d tokens a step, %d blocks", e.MaxSeqs, e.MaxTokens, e.Blocks)
+		checkCapacity(t, what, c)
+		if most := float64(e.MaxSeqs) * (1 + 1e-9); c.Clients > most {
+			t.Errorf("%s: %.4g in flight", what, c.Clients)
 		}
 	}
 }
