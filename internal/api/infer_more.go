@@ -78,7 +78,7 @@ func (a *InferAnswer) bounds(e *infer.Engine, v *deploy.Variant, batch int) {
 		a.Streaming = infer.DecodeBound(infer.StreamedParams(m), v.Weights, unit.ByteRate(hbm.Value))
 	}
 	link := d.Peak.ScaleUp
-	if int64(e.Setup().Plan.GPUs()) > v.Cluster.Node.GPUs {
+	if int64(e.Setup().Plan.EP) > v.Cluster.Node.GPUs { // the ranks of one stage, whose tokens are exchanged
 		link = v.Cluster.Node.NIC
 	}
 	a.Ceilings = e.Ceilings(batch, unit.ByteRate(link.Value))

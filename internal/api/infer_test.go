@@ -39,6 +39,23 @@ func answerOf(t *testing.T, r *InferRequest) *InferAnswer {
 	return a
 }
 
+// The exchange of a stage whose ranks share a node stays on NVLink, however many
+// nodes the instance has; a group of more ranks than a node has GPUs takes the NIC.
+func TestExchangeTakesTheLinkOfItsGroup(t *testing.T) {
+	c, err := catalog.Cluster("h200x64")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for fixed, want := range map[string]float64{"pp=2,dp=8,ep=8": c.Device.Peak.ScaleUp.Value, "dp=16,ep=16": c.Node.NIC.Value} {
+		r := service(t, fixed, 64)
+		r.Clusters = []*hw.Cluster{c}
+		a := answerOf(t, r)
+		if len(a.Ceilings) == 0 || float64(a.Ceilings[0].Rate) != want {
+			t.Errorf("%s: exchange ceilings %+v, want a link of %g B/s", fixed, a.Ceilings, want)
+		}
+	}
+}
+
 // Fact I3: throughput grows with concurrency while memory-bound, and the batch at
 // which each part turns compute-bound is known (mission notes, I3).
 func TestThroughputGrowsWhileMemoryBound(t *testing.T) {

@@ -32,6 +32,13 @@ type Ceiling struct {
 	Tokens, Hidden, Copies, Layers int64         // tokens of a device and micro-batch
 	Bytes                          float64       // per feature, there and back
 	Rate                           unit.ByteRate // of a device's link, one way
+	Example                        bool          // publishedTokens and round shapes in place of the plan's load
+}
+
+// Published tells whether c is one of the two cases that the paper prices.
+func (c *Ceiling) Published() bool {
+	return c.Example && c.Tokens == publishedTokens && c.Hidden == publishedHidden && c.Copies == publishedCopies &&
+		c.Layers == publishedLayers && c.Bytes == publishedBytes && (c.Rate == publishedNIC || c.Rate == publishedRate)
 }
 
 // Pair is the dispatch and the combine of one layer and micro-batch.
@@ -45,24 +52,31 @@ func (c *Ceiling) Step() unit.Seconds { return 2 * unit.Seconds(c.Layers) * c.Pa
 // PerUser is the tokens per second that a user sees.
 func (c *Ceiling) PerUser() float64 { return 1 / float64(c.Step()) }
 
-// The published example: hidden features in whole thousands, every layer taken as
-// routed, and beside the NIC the 900 GB/s of a domain of 72 GPUs.
+// The published example, DeepSeek-V3: hidden features in whole thousands, 8 routed
+// experts and a shared one, FP8 there and BF16 back, every layer taken as routed, over
+// a NIC of 400 Gbit/s and over the 900 GB/s of a domain of 72 GPUs.
 const (
 	publishedTokens = 32
+	publishedHidden = 7000
+	publishedCopies = 9
+	publishedLayers = 61
+	publishedBytes  = 3
+	publishedNIC    = 50e9
 	publishedRate   = 900e9
 	thousand        = 1000
 )
 
 // Ceilings is what the exchange of routed experts alone would allow when batch
 // sequences of the instance generate over a link of the given rate; and, after it, the
-// published example of the model over that link and over the faster one. Nil without
+// way of counting of the published example for this model over that link and over the
+// faster one. Pipeline stages exchange their micro-batches side by side. Nil without
 // routed experts on ranks of their own.
 func (e *Engine) Ceilings(batch int, rate unit.ByteRate) []Ceiling {
 	m, p := e.setup.Model, &e.setup.Plan
 	if !p.Exchange() || !m.MoE() || rate <= 0 {
 		return nil
 	}
-	own := Ceiling{Tokens: max(1, ceil(int64(batch), int64(2*p.Ranks()))), Hidden: m.Hidden, Rate: rate,
+	own := Ceiling{Tokens: max(1, ceil(int64(batch), int64(2*p.Ranks()*p.PP))), Hidden: m.Hidden, Rate: rate,
 		Bytes: e.ops.Dispatch.BytesPer() + unit.BF16.BytesPer()}
 	for i := range m.Layers {
 		if f := &m.Layers[i].FFN; f.MoE() {
@@ -74,6 +88,7 @@ func (e *Engine) Ceilings(batch int, rate unit.ByteRate) []Ceiling {
 		}
 	}
 	example := own
+	example.Example = true
 	example.Tokens, example.Layers, example.Bytes = publishedTokens, int64(len(m.Layers)), math.Floor(own.Bytes) // without scales
 	if example.Hidden >= thousand {
 		example.Hidden -= example.Hidden % thousand

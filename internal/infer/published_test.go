@@ -105,11 +105,32 @@ func TestExchangeCeiling(t *testing.T) {
 		within(t, "pair", float64(c.Pair()), row.pair, 5e-4)
 		within(t, "step", float64(c.Step()), row.step, 5e-4)
 		within(t, "tokens/s", c.PerUser(), row.tokens, 5e-4)
+		if !c.Published() {
+			t.Errorf("%+v is the paper's and not called so", c)
+		}
 	}
 	// 64 sequences per GPU are two micro-batches of 32; 58 of 61 layers route, and the
 	// format counts a scale of 4 bytes for 128 x 128 values.
 	own := &list[0]
 	within(t, "own step", float64(own.Step()), 2*58*32*9*7168*(3+1./4096)/50e9, 1e-3)
+	if own.Published() {
+		t.Error("the plan's own load is called published")
+	}
+	// Half of the sequences is in the other stage.
+	two := mustEngine(t, "deepseek-v3", "h800x256", plan.Serving{DP: 128, EP: 128, PP: 2}, nil)
+	if got := two.Ceilings(256*64, 50e9)[0]; got.Tokens != own.Tokens || got.Step() != own.Step() {
+		t.Errorf("two stages of 128 ranks: %+v, one of 256: %+v", got, own)
+	}
+	for _, x := range []struct {
+		model string
+		rate  unit.ByteRate
+		fast  bool
+	}{{"deepseek-v3", 450e9, true}, {"qwen3.5-397b-a17b", 50e9, false}} { // another link, another model
+		other := mustEngine(t, x.model, "h200x8", plan.Serving{DP: 8, EP: 8}, nil).Ceilings(64, x.rate)
+		if other[1].Published() || other[2].Published() != x.fast {
+			t.Errorf("%s at %g: %+v", x.model, float64(x.rate), other)
+		}
+	}
 	if e := mustEngine(t, "llama-3.1-70b", "h100x4", plan.Serving{TP: 4}, nil); e.Ceilings(64, 50e9) != nil {
 		t.Error("a dense model exchanges nothing")
 	}

@@ -70,6 +70,7 @@ type LatencyDoc struct {
 // CeilingDoc is what the exchange of routed experts alone allows: of the best plan
 // first, then of the published example.
 type CeilingDoc struct {
+	Name    string  `json:"exchange"` // as in the text
 	Tokens  int64   `json:"tokens_per_gpu"`
 	Hidden  int64   `json:"hidden"`
 	Copies  int64   `json:"copies"`
@@ -143,7 +144,7 @@ func (d *InferDoc) explain(a *api.InferAnswer) {
 		d.Strategies = append(d.Strategies, x)
 	}
 	for _, c := range a.Ceilings {
-		d.Ceilings = append(d.Ceilings, CeilingDoc{c.Tokens, c.Hidden, c.Copies, c.Layers, c.Bytes, float64(c.Rate), float64(c.Pair()), float64(c.Step()), c.PerUser()})
+		d.Ceilings = append(d.Ceilings, CeilingDoc{exchangeName(&c), c.Tokens, c.Hidden, c.Copies, c.Layers, c.Bytes, float64(c.Rate), float64(c.Pair()), float64(c.Step()), c.PerUser()})
 	}
 	for _, l := range a.Latency {
 		d.Latency = append(d.Latency, LatencyDoc{float64(l.RTT), float64(l.Point.TPOT), l.Point.Wire})

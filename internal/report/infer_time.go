@@ -47,15 +47,26 @@ func inferBounds(p *Page, a *api.InferAnswer) {
 	if len(a.Ceilings) == 0 {
 		return
 	}
-	p.Text(0, "Dispatch and combine of the experts alone, at the link's nominal rate, two micro-batches through all layers; below this plan the example of arXiv:2505.09343 section 2.3.2:")
+	p.Text(0, "Dispatch and combine of the experts alone, at the link's nominal rate, two micro-batches through all layers; below this plan %s tokens as arXiv:2505.09343 section 2.3.2 counts them:",
+		Grouped(a.Ceilings[len(a.Ceilings)-1].Tokens))
 	var rows [][]string
 	for i := range a.Ceilings {
 		c := &a.Ceilings[i]
-		name := []string{"this plan", "published", "published, 72 GPUs"}[i]
-		rows = append(rows, []string{name, Grouped(c.Tokens), Grouped(c.Hidden), strconv.FormatInt(c.Copies, 10), decimal(c.Bytes, 2), unit.FormatByteRate(c.Rate),
+		rows = append(rows, []string{exchangeName(c), Grouped(c.Tokens), Grouped(c.Hidden), strconv.FormatInt(c.Copies, 10), decimal(c.Bytes, 2), unit.FormatByteRate(c.Rate),
 			unit.FormatSeconds(c.Pair()), unit.FormatSeconds(c.Step()), rate(c.PerUser())})
 	}
 	p.Table([]Column{Left("exchange"), Right("tokens/GPU"), Right("hidden"), Right("copies"), Right("bytes"), Right("link"), Right("pair"), Right("step"), Right("tok/s/user")}, rows)
+}
+
+// exchangeName tells the plan's own exchange, the paper's, and others counted like it apart.
+func exchangeName(c *infer.Ceiling) string {
+	switch {
+	case !c.Example:
+		return "this plan"
+	case c.Published():
+		return "published: DeepSeek-V3"
+	}
+	return "as the paper counts"
 }
 
 // stepParts are the parts of a step that take time.
