@@ -52,7 +52,9 @@ func (m *Machine) price(flops, rate, bytes, compute, memory, overlap, launch flo
 	if memory > compute {
 		p.Bound = HBM
 	}
-	if launch > busy {
+	// Small tiles wait for their loads, few fill no machine: such a kernel's own time is
+	// above that of its bytes, which is above that of its work at the device's rate.
+	if launch > busy || p.Bound == Compute && c < h {
 		p.Bound = Latency
 	}
 	floor := max(c, h)

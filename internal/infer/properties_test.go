@@ -10,6 +10,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
 )
 
 // layouts cover every kind of attention, expert placement and pipeline.
@@ -154,30 +155,40 @@ func TestWorseMachineIsNeverFaster(t *testing.T) {
 	}
 }
 
-// The rows that Explain lists and the engine's own time are the step. Between tabulated points they may differ by
-// what interpolation does.
+// The rows that Explain lists are the step, on one node and across, in pipelines, at
+// round trips below and above the fabric's own: estimates and upper bounds add up, no
+// row is out of order, and the floors hold the step's.
 func TestRowsAreTheStep(t *testing.T) {
-	for _, l := range layouts {
-		if l.plan.PP > 1 {
-			continue // a turn of a pipeline is longer than its operations
-		}
-		e := mustEngine(t, l.model, l.cluster, l.plan, nil)
-		r := rand.New(rand.NewPCG(5, 6))
-		for range 50 {
-			b := batch(r)
-			s := e.Step(&b)
-			var total, floor unit.Seconds
-			for _, row := range e.Explain(&b) {
-				total += row.Total
-				floor += row.Floor
-				if row.Floor > row.Total || row.Total > row.Upper {
-					t.Fatalf("row %+v is out of order", row)
+	for i, l := range layouts {
+		for _, rtt := range []unit.Seconds{-1, 0, 1e-6, 2.193e-3} {
+			e := mustEngine(t, l.model, l.cluster, l.plan, func(s *infer.Setup) {
+				if rtt >= 0 {
+					s.RTT = &rtt
 				}
-			}
-			total += s.Parts[infer.Overhead]
-			within(t, fmt.Sprintf("%s %s %+v: rows", l.model, l.plan.String(), b), float64(total), float64(s.Total), 0.06)
-			if floor < s.Floor*(1-1e-9) && s.Wire < s.Floor {
-				within(t, "floor of the rows", float64(floor), float64(s.Floor), 0.03)
+			})
+			r := rand.New(rand.NewPCG(5, uint64(i)))
+			for range 20 {
+				b := batch(r)
+				s := e.Step(&b)
+				var total, upper, floor, wire unit.Seconds
+				for _, row := range e.Explain(&b) {
+					total, upper, floor = total+row.Total, upper+row.Upper, floor+row.Floor
+					if row.Part == infer.Communication && row.Op.Kind != work.Collective {
+						wire += row.Total
+					}
+					if !(row.Floor >= 0 && row.Floor <= row.Total*(1+1e-9) && row.Total <= row.Upper*(1+1e-9)) {
+						t.Fatalf("%s %s: row %+v is out of order", l.model, l.plan.String(), row)
+					}
+				}
+				what := fmt.Sprintf("%s %s at %g %+v", l.model, l.plan.String(), float64(rtt), b)
+				within(t, what+": rows", float64(total), float64(s.Total), 1e-9)
+				within(t, what+": upper bounds", float64(upper), float64(s.Upper), 1e-9)
+				if s.Wire > 0 {
+					within(t, what+": waits", float64(wire), float64(s.Wire), 1e-9)
+				}
+				if floor < s.Floor*(1-1e-9) && l.plan.PP <= 1 {
+					t.Errorf("%s: floors add up to %g of %g", what, float64(floor), float64(s.Floor))
+				}
 			}
 		}
 	}

@@ -88,31 +88,40 @@ func (e *Engine) Step(b *Batch) Step {
 		return Step{}
 	}
 	l := e.split(b)
-	mode := 0
-	if b.Prefill == 0 {
-		mode = 1
-	}
 	var all sums
-	slowest := 0.0
+	scale := e.sum(&all, b, &l)
+	return e.finish(b, &all, scale)
+}
+
+// mode picks the exchange: 1 = that of steps without prompts.
+func mode(b *Batch) int {
+	if b.Prefill == 0 {
+		return 1
+	}
+	return 0
+}
+
+// sum adds up one micro-batch's way through all stages; scale is the turn of the
+// pipeline over it.
+func (e *Engine) sum(all *sums, b *Batch, l *share) (scale float64) {
 	for i := range e.kinds {
 		var one sums
-		e.layer(&one, &e.kinds[i], &l, mode, 1)
+		e.layer(&one, &e.kinds[i], l, mode(b), 1)
 		all.add(&one, float64(e.kinds[i].count))
 		e.kinds[i].last = one.total
 	}
 	before := all.total
-	e.at(&all, e.head, l.sampled, 1)
+	e.at(all, e.head, l.sampled, 1)
 	end := all.total - before
 	before = all.total
-	e.at(&all, e.embed, l.rows, 1)
+	e.at(all, e.embed, l.rows, 1)
 	start := all.total - before
-	scale := 1.0
-	if len(e.stages) > 1 {
-		slowest = e.slowest(start, end)
-		scale = max(1, float64(l.batches)*slowest/all.total)
-		e.hop(&all, l.rows)
+	if len(e.stages) == 1 {
+		return 1
 	}
-	return e.finish(b, &l, &all, scale)
+	scale = max(1, float64(l.batches)*e.slowest(start, end)/all.total)
+	e.hop(all, l.rows)
+	return scale
 }
 
 // slowest is the time of the slowest stage; the first one embeds, the last one samples.
@@ -134,12 +143,15 @@ func (e *Engine) slowest(start, end float64) float64 {
 	return worst
 }
 
+// overhead is the engine's own time in a step of b.
+func (e *Engine) overhead(b *Batch) unit.Seconds {
+	return e.profile.overhead(b, e.setup.Plan.DP, len(e.setup.Model.Layers), e.setup.Eager)
+}
+
 // finish turns the sums into a step: kernels, what the engine adds, and the waits for
 // the wire. scale is the turn of a pipeline over the sum of its stages.
-func (e *Engine) finish(b *Batch, l *share, s *sums, scale float64) Step {
-	p := e.profile
-	extra := s.exchanges * e.extra
-	over := float64(p.overhead(b, e.setup.Plan.DP, len(e.setup.Model.Layers), e.setup.Eager))
+func (e *Engine) finish(b *Batch, s *sums, scale float64) Step {
+	extra, over := s.exchanges*e.extra, float64(e.overhead(b))
 	out := Step{Compute: unit.Seconds(s.compute), HBM: unit.Seconds(s.hbm), NVLink: unit.Seconds(s.nvlink), Network: unit.Seconds(s.network),
 		Wire: unit.Seconds(s.exchanges * e.half)}
 	for i := range s.parts {

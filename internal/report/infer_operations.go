@@ -16,7 +16,8 @@ func InferOperations(p *Page, a *api.InferAnswer, steps []api.Explained) {
 	p.Heading("%s on %s, operation by operation", a.Request.Model.Name, a.Best.Variant.Cluster.Name)
 	p.planLine(2, b.Layout.String())
 	p.Text(0, "One GPU; equal layers together, so FLOPs, bytes and times are of a whole step, each operation by itself: lower is at achieved rates "+
-		"without overheads, upper with everything at its worst. Bytes are HBM traffic, of a collective what is sent.")
+		"without overheads, upper with everything at its worst. Bytes are HBM traffic, of a collective what is sent; an exchange between nodes "+
+		"waits for half a round trip in a row of its own. Latency binds what neither FLOPs nor bytes explain: starts, waits, the loops of small tiles.")
 	for i := range steps {
 		stepTable(p, &steps[i])
 	}
@@ -59,14 +60,15 @@ func stepTable(p *Page, x *api.Explained) {
 			cells = append(append(cells, s.row(part.String())), rows...)
 		}
 	}
-	cells = append(cells, all.row("all kernels"))
+	cells = append(cells, all.row("step"))
 	p.Table([]Column{Left("operation"), Right("FLOP"), Right("bytes"), Right("FLOP/B"), Right("lower"), Right("estimate"), Right("upper"), Left("binds")}, cells)
-	p.Text(0, "A step adds what the engine does around its kernels: %s in all, of it %s scheduling, launches and sampling.",
-		unit.FormatSeconds(x.Step.Total), unit.FormatSeconds(x.Step.Parts[infer.Overhead]))
 }
 
 func servingRow(r *infer.Row) []string {
-	intensity := ""
+	intensity, bytes := "", ""
+	if r.Bytes > 0 {
+		bytes = unit.FormatBytes(r.Bytes)
+	}
 	if v := r.Intensity(); v > 0 && r.Op.Kind != work.Collective {
 		intensity = strconv.FormatFloat(v, 'f', 0, 64)
 	}
@@ -74,7 +76,7 @@ func servingRow(r *infer.Row) []string {
 	if r.Times > 1 {
 		name += fmt.Sprintf(" x %.0f", r.Times)
 	}
-	return []string{"  " + name, flopsCell(r.FLOPs), unit.FormatBytes(r.Bytes), intensity, sec(r.Floor), sec(r.Total), sec(r.Upper), r.Bound.String()}
+	return []string{"  " + name, flopsCell(r.FLOPs), bytes, intensity, sec(r.Floor), sec(r.Total), sec(r.Upper), r.Bound.String()}
 }
 
 // ServingOperationsDoc is `explain infer` in JSON.

@@ -47,7 +47,7 @@ func inferBounds(p *Page, a *api.InferAnswer) {
 	if len(a.Ceilings) == 0 {
 		return
 	}
-	p.Text(0, "Dispatch and combine of the experts alone, at the link's nominal rate, two micro-batches through all layers; below this plan %s tokens as arXiv:2505.09343 section 2.3.2 counts them:",
+	p.Text(0, "Dispatch and combine of the experts alone, at the link's nominal rate, two micro-batches through all layers; below this plan %s tokens counted as in arXiv:2505.09343 section 2.3.2, called published where model and link are its own:",
 		Grouped(a.Ceilings[len(a.Ceilings)-1].Tokens))
 	var rows [][]string
 	for i := range a.Ceilings {
@@ -64,9 +64,9 @@ func exchangeName(c *infer.Ceiling) string {
 	case !c.Example:
 		return "this plan"
 	case c.Published():
-		return "published: DeepSeek-V3"
+		return "published"
 	}
-	return "as the paper counts"
+	return "counted alike"
 }
 
 // stepParts are the parts of a step that take time.
