@@ -64,6 +64,33 @@ type what struct {
 	concurrency int
 }
 
+// Under a promised time per token alone, no limit of the batch that a user could set on
+// a layout of the search beats the search, which finds the largest one that keeps it:
+// one sequence more breaks it.
+func TestLimitsOfTheBatchCompete(t *testing.T) {
+	q, v := ask(t, "deepseek-r1", "b200x8", "", 4096, 1024, 256)
+	q.SLO = SLO{TPOT: 50e-3}
+	best := search(t, q, v).Best
+	if !q.SLO.Meets(best) || best.Slots == 0 {
+		t.Fatalf("%s with %g s per token: want a limit that meets the objective", best, float64(best.TPOT))
+	}
+	for _, fixed := range []string{"tp=4,dp=2,ep=8", "tp=8", "tp=4,dcp=4"} {
+		for _, slots := range []int{8, 64, 128, 160, 192, 256} {
+			one, _ := ask(t, "deepseek-r1", "b200x8", fixed, 4096, 1024, 256)
+			one.SLO, one.Slots = q.SLO, slots
+			if p := search(t, one, v).Best; q.SLO.Meets(p) && p.PerGPU() > best.PerGPU()*(1+alike) {
+				t.Errorf("%s gives %.0f tokens/s per GPU, the search's %s %.0f", p, p.PerGPU(), best, best.PerGPU())
+			}
+		}
+	}
+	more := *q
+	more.Slots, more.Chunk = best.Slots+1, best.Chunk
+	more.Plan, _ = plan.ParseServing(best.Layout.String())
+	if p := search(t, &more, v).Best; q.SLO.Meets(p) {
+		t.Errorf("%s still meets the objective, the search stopped at %d", p, best.Slots)
+	}
+}
+
 func TestTighterObjectiveNeverYieldsMore(t *testing.T) {
 	q, v := ask(t, "llama-3.1-8b", "h100x8", "", 1024, 256, 1, 16, 256)
 	before := map[what]bool{}

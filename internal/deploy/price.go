@@ -148,12 +148,12 @@ func (in *Instance) saturate(q *Question, slots int64) (infer.Capacity, error) {
 }
 
 // limited is the point with the largest batch limit that keeps the promised time
-// per token, where p, without a limit, does not: requests then wait for their
-// first token instead, so that needs a limit of its own. Nil where p needs no
-// batch limit or none helps.
+// per token, where p, without a limit, does not: requests then wait for their first
+// token instead, as they do for room in a full cache. Nil where p needs no batch
+// limit, none helps, or the wait breaks a promised time to the first token.
 func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
 	most := int(p.Steady.Running)
-	if q.SLO.TPOT <= 0 || q.SLO.TTFT <= 0 || p.TPOT <= q.SLO.TPOT || most < 2 {
+	if q.SLO.TPOT <= 0 || p.TPOT <= q.SLO.TPOT || most < 2 {
 		return nil, nil
 	}
 	var err error
