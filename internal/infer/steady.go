@@ -185,11 +185,13 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 		p.Requests = min(c, held) / first
 		used = min(1, c/(s.capacity/s.chunks))
 	}
-	// Little's law gives the wait of those who neither generate nor are read.
-	wait := max(c/p.Requests-answer-first, 0)
-	if wait < 1e-2*(answer+first) { // the iteration's tolerance, no queue
+	// Little's law gives the wait of those who neither generate nor are read nor are
+	// on their way between client and engine.
+	busy := answer + first + float64(s.e.profile.Request)
+	wait := max(c/p.Requests-busy, 0)
+	if wait < 1e-2*busy { // the iteration's tolerance, no queue
 		wait = 0
-		p.Requests = c / (answer + first)
+		p.Requests = c / busy
 	}
 	p.Queue = unit.Seconds(wait)
 	p.Steady = unit.Seconds(first+wait+late) + s.e.profile.Request

@@ -216,3 +216,13 @@ func TestStreamInterval(t *testing.T) {
 	within(t, "first token", float64(b.TTFT), float64(a.TTFT+(every-1)*a.TPOT), 1e-6)
 	within(t, "TPOT", float64(b.TPOT), float64(a.TPOT)*(osl-every)/(osl-1), 1e-9)
 }
+
+// TestRatesFollowFromTimes: with nobody waiting, a closed loop answers as many
+// requests as its clients' own times let them ask.
+func TestRatesFollowFromTimes(t *testing.T) {
+	e := mustEngine(t, "llama-3.1-8b", "h100x1", plan.Serving{TP: 1}, nil)
+	for _, osl := range []int64{1, 16, 256} {
+		p := mustSteady(t, e, infer.Load{ISL: 64, OSL: osl, Concurrency: 1})
+		within(t, "requests/s", p.Requests, 1/float64(p.Steady+unit.Seconds(osl-1)*p.TPOT), 1e-6)
+	}
+}
