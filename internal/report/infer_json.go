@@ -11,7 +11,8 @@ type InferDoc struct {
 	SLO         *SLODoc          `json:"slo"`
 	Best        PointDoc         `json:"best"`
 	Points      []PointDoc       `json:"points"`
-	Pareto      []PointDoc       `json:"pareto"`
+	Pareto      []PointDoc       `json:"pareto"` // over all variants
+	Fronts      [][]PointDoc     `json:"fronts"` // of each variant, in the order of the lists
 	Flips       []FlipDoc        `json:"compute_bound_from"`
 	Speculation []SpeculationDoc `json:"speculation"`
 	Strategies  []StrategyDoc    `json:"strategies"`
@@ -91,7 +92,7 @@ type CalibrationDoc struct {
 // NewInferDoc builds the document.
 func NewInferDoc(a *api.InferAnswer) InferDoc {
 	r := a.Request
-	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{},
+	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{}, Fronts: [][]PointDoc{},
 		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Ceilings: []CeilingDoc{}, Streaming: a.Streaming, Counts: map[string]int{},
 		Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Best.Best.Assumptions), Seconds: a.Elapsed.Seconds()}
 	for _, c := range r.Clusters {
@@ -104,6 +105,11 @@ func NewInferDoc(a *api.InferAnswer) InferDoc {
 		for _, p := range o.Points {
 			d.Points = append(d.Points, pointDoc(a, o.Variant, p))
 		}
+		front := []PointDoc{}
+		for _, p := range o.Front {
+			front = append(front, pointDoc(a, o.Variant, p))
+		}
+		d.Fronts = append(d.Fronts, front)
 		d.Counts["priced"] += o.Count.Priced
 		d.Counts["too large"] += o.Count.TooLarge
 		d.Counts["illegal"] += o.Count.Illegal

@@ -101,6 +101,11 @@ func TestPagesOfServicesFit(t *testing.T) {
 		if b, err := json.Marshal(NewInferDoc(a)); err != nil || !json.Valid(b) {
 			t.Errorf("%s: %v", name, err)
 		}
+		for i, o := range a.Outcomes {
+			if got := len(NewInferDoc(a).Fronts[i]); got != len(o.Front) {
+				t.Errorf("%s: variant %d has %d points in the document, %d on its front", name, i, got, len(o.Front))
+			}
+		}
 		r.Measured = nil // of whole steps
 		e, steps, err := api.ExplainInfer(context.Background(), r)
 		if err != nil {

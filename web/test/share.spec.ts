@@ -32,6 +32,11 @@ test('serving: curves, fronts and the map of ratios', async ({ page }) => {
   await open(page, serving)
   await expect(page.locator('#figure-pareto [role=listitem]').first()).toBeAttached()
   await expect(page.locator('#figure-pareto .legend')).toContainText('h200x8')
+  const alone = await page.request.post('/api/v1/infer', { data: { model: 'llama-3.1-8b', cluster: 'h100x8', isl: 1024, osl: 1024, concurrency: '1..64', spec: 'none', slo: 'ttft=2s,tpot=20ms' } })
+  const fastest = Math.max(...(await alone.json()).pareto.map((p: { tokens_per_second_per_user: number }) => p.tokens_per_second_per_user))
+  await page.locator('#figure-pareto summary').click()
+  const rows = await page.locator('#figure-pareto tbody tr').filter({ hasText: 'h100x8' }).locator('td:nth-child(5)').allInnerTexts()
+  expect(Math.max(...rows.map((x) => Number(x.replace(/,/g, '')))) / fastest).toBeCloseTo(1, 2) // a variant is not cut by the other's front
   await expect(page.locator('#figure-throughput [role=listitem]').first()).toBeAttached()
   await expect(page.locator('#figure-kv')).toContainText('tokens')
   await expect(page.locator('#ratio')).toBeVisible()

@@ -116,6 +116,28 @@ test('a long search shows its progress and can be cancelled', async ({ page }) =
   await expect(page.locator('.empty')).toBeVisible()
 })
 
+test('a search that the form cancels stays cancelled', async ({ page }) => {
+  let asked = 0
+  await page.route('**/api/v1/train', async (r) => {
+    asked++
+    await new Promise((ok) => setTimeout(ok, 4000)) // longer than a hand needs
+    await r.abort().catch(() => undefined) // the page may have gone on
+  })
+  await page.goto('/' + small)
+  await page.locator('.go').getByRole('button', { name: 'Cancel' }).click()
+  await expect(page.locator('.go').getByRole('button', { name: 'Find plans' })).toBeVisible()
+  await expect(page.locator('.waiting')).toHaveCount(0)
+  expect(asked).toBe(1)
+})
+
+test('why not FSDP is answered while walls move, on ranks that the batch does not divide over, too', async ({ page }) => {
+  await open(page, '#/training') // 15360 sequences, 2048 ranks
+  const step = page.locator('#whynot-answer .facts dd').first()
+  const before = await step.innerText()
+  await slide(page, 'wall-net', -2)
+  await expect(step).not.toHaveText(before)
+})
+
 test('edited figures of the cluster are searched with', async ({ page }) => {
   await open(page, small + '&mem=40&nic=25')
   await expect(page.locator('#verdict .facts')).toContainText('of 37.6\u00a0GB usable')

@@ -5,12 +5,12 @@ import { log } from '../src/chart/scale'
 import { preferred } from '../src/i18n'
 import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
-import { front } from '../src/serving/pareto'
+import { variants } from '../src/serving/pareto'
 import { pack, unpack } from '../src/share/pack'
 import { address, parse, trainingDefaults } from '../src/state'
 import { steps } from '../src/training/walls'
 import { formats } from '../src/units'
-import type { Point } from '../src/api/types'
+import type { InferDoc, Point } from '../src/api/types'
 
 test('the address holds the state and defaults stay out of it', () => {
   const s = parse('#/training?model=gpt3-175b&net=0.5&unknown=1')
@@ -58,9 +58,10 @@ test('marks of a log axis are round and not too many', () => {
   expect(log([1e9, 1e15], [0, 300]).marks(4).every((v) => Number.isInteger(Math.log10(v)))).toBe(true)
 })
 
-test('a front keeps only what nothing beats', () => {
-  const p = (x: number, y: number) => ({ tokens_per_second_per_user: x, output_tokens_per_second_per_gpu: y }) as Point
-  expect(front([p(10, 5), p(8, 4), p(5, 9), p(5, 7), p(1, 9)]).map((x) => x.tokens_per_second_per_user)).toEqual([10, 5])
+test('variants keep each its own front, whatever the others reach', () => {
+  const p = (cluster: string, x: number, y: number) => ({ cluster, spec: 'none', net_rtt_seconds: null, tokens_per_second_per_user: x, output_tokens_per_second_per_gpu: y }) as Point
+  const fronts = [[p('slow', 10, 5), p('slow', 5, 9)], [p('fast', 20, 10)], []]
+  expect(variants({ fronts } as unknown as InferDoc)).toEqual([{ name: 'slow', points: fronts[0] }, { name: 'fast', points: fronts[1] }])
 })
 
 test('steps of the batch are whole and hold the batch', () => {

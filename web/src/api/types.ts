@@ -181,6 +181,7 @@ export interface InferDoc {
   best: Point
   points: Point[] | null
   pareto: Point[] | null
+  fronts: (Point[] | null)[]
   strategies: { change: string; ttft_seconds: number; tpot_seconds: number; output_tokens_per_second_per_gpu: number }[] | null
   latency: { net_rtt_seconds: number; tpot_seconds: number; wire_share: number }[] | null
   warnings: string[] | null

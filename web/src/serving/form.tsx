@@ -46,7 +46,7 @@ export function Form({ s, set, catalogue, field, busy, onSearch, onCancel }: Pro
           <Select label={t.serving.engine} value={s.engine} options={[['', t.serving.engineAny], 'vllm', 'sglang', 'trtllm']} onChange={(v) => set({ engine: v })} />
         </div>
       </details>
-      <div class="go">{busy ? <button type="button" onClick={onCancel}>{t.cancel}</button> : <button type="submit" class="primary">{t.ask.findServing}</button>}</div>
+      <div class="go">{busy ? <button key="cancel" type="button" onClick={onCancel}>{t.cancel}</button> : <button key="find" type="submit" class="primary">{t.ask.findServing}</button>}</div>
     </form>
   )
 }

@@ -18,29 +18,16 @@ export function tell(p: Point, { t, f }: Speech): string {
 
 const same = (a: Point, b: Point) => a.cluster === b.cluster && a.spec === b.spec && a.concurrency === b.concurrency && planText(a.plan) === planText(b.plan)
 
-/** variants of a document, each with its deployments on the front of its own, fastest for a user first. */
+/** variants of a document, each with the front of its own, fastest for a user first. One that nothing fits has none. */
 export function variants(doc: InferDoc): { name: string; points: Point[] }[] {
-  const by = new Map<string, Point[]>()
-  const list = [...(doc.points ?? []), ...(doc.pareto ?? []), doc.best].filter((p) => p.tokens_per_second_per_user && p.output_tokens_per_second_per_gpu)
-  for (const p of list) {
-    const parts = [p.cluster, ...(p.spec === 'none' ? [] : [p.spec]), ...(p.net_rtt_seconds == null ? [] : [`rtt ${p.net_rtt_seconds * 1e3} ms`])]
-    const name = parts.join(', ')
-    const had = by.get(name) ?? []
-    if (!had.some((x) => same(x, p))) had.push(p)
-    by.set(name, had)
-  }
-  return [...by].map(([name, points]) => ({ name, points: front(points) }))
+  return doc.fronts
+    .map((front) => (front ?? []).filter((p) => p.tokens_per_second_per_user && p.output_tokens_per_second_per_gpu))
+    .filter((points) => points.length)
+    .map((points) => ({ name: variantOf(points[0]!), points }))
 }
 
-/** front keeps what no other deployment beats on both axes. */
-export function front(points: Point[]): Point[] {
-  const sorted = [...points].sort((a, b) => b.tokens_per_second_per_user! - a.tokens_per_second_per_user! || b.output_tokens_per_second_per_gpu! - a.output_tokens_per_second_per_gpu!)
-  let best = 0
-  return sorted.filter((p) => {
-    const keep = p.output_tokens_per_second_per_gpu! > best
-    if (keep) best = p.output_tokens_per_second_per_gpu!
-    return keep
-  })
+function variantOf(p: Point): string {
+  return [p.cluster, ...(p.spec === 'none' ? [] : [p.spec]), ...(p.net_rtt_seconds == null ? [] : [`rtt ${p.net_rtt_seconds * 1e3} ms`])].join(', ')
 }
 
 export function Pareto({ doc }: { doc: InferDoc }) {

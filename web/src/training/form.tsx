@@ -52,11 +52,12 @@ export function Form({ s, set, catalogue, cluster, field, busy, onSearch, onCanc
           <Field label={t.ask.price} value={s.price} onInput={(v) => set({ price: v })} unit="USD/GPU·h" numeric placeholder="2" bad={field === 'price'} />
         </div>
       </details>
+      {/* Keys: one element for both would turn into the submit button under the click that cancels. */}
       <div class="go">
         {busy ? (
-          <button type="button" onClick={onCancel}>{t.cancel}</button>
+          <button key="cancel" type="button" onClick={onCancel}>{t.cancel}</button>
         ) : (
-          <button type="submit" class="primary">{t.ask.find}</button>
+          <button key="find" type="submit" class="primary">{t.ask.find}</button>
         )}
       </div>
     </form>

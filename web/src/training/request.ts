@@ -104,6 +104,15 @@ export function layoutOf(p: PlanKeys): PlanKeys {
   return rest
 }
 
+/**
+ * familyOf is the question that an alternative answers: plain FSDP is asked for by its word, which lets
+ * ranks take uneven shares of a batch; another alternative is asked for as it was found.
+ */
+export function familyOf(p: PlanKeys): PlanKeys | string {
+  if (p.fsdp !== 1) return layoutOf(p)
+  return p.shard ? `fsdp,shard=${p.shard}` : 'fsdp'
+}
+
 /** Priced is a plan under the figures of the moment: its result, or why it has none. */
 export interface Priced {
   text: string // as people write it
@@ -115,7 +124,7 @@ export interface Priced {
 export const priced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: layoutOf(p.plan), result: p })
 
 /** price evaluates complete plans under a question's figures; nothing is searched, one that is not legal tells why. */
-export async function price(s: Training, plans: PlanKeys[], signal: AbortSignal): Promise<{ result?: PlanDoc; error?: string }[]> {
+export async function price(s: Training, plans: (PlanKeys | string)[], signal: AbortSignal): Promise<{ result?: PlanDoc; error?: string }[]> {
   const { plan: _, ...body } = await requestOf(s)
   const doc = await post<{ plans: { plan: PlanDoc | null; error?: string }[] }>('train/price', { ...body, plans }, signal)
   return doc.plans.map((p) => (p.plan ? { result: p.plan } : { error: p.error ?? '' }))

@@ -5,7 +5,7 @@ import type { Training } from '../state'
 import { Card, Facts, Failed, Select } from '../ui/parts'
 import { PlanText } from '../ui/plan'
 import type { Answer } from './page'
-import { layoutOf, price, shortPlan } from './request'
+import { familyOf, price, shortPlan } from './request'
 
 interface Props {
   answer: Answer
@@ -22,7 +22,7 @@ export function WhyNot({ answer, s, now, set, best, moved }: Props) {
   const others = (answer.doc.rejected ?? []).filter((r) => r.result)
   const chosen = others.find((r) => r.name === s.why) ?? others[0]
   const key = moved && chosen ? JSON.stringify([now, chosen.name]) : ''
-  const again = useLoaded(key, (signal) => price(now, [layoutOf(chosen!.plan)], signal), 60)
+  const again = useLoaded(key, (signal) => price(now, [familyOf(chosen!.plan)], signal), 60)
   if (!chosen) return null
   const fresh = moved ? again.value?.[0] : undefined
   const result = fresh?.result ?? chosen.result!
