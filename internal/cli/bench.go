@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -93,6 +94,9 @@ func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
 	if err := notEmpty(cmd, "url", "model", "records", "name", "db", "api-key-file", "api-key-env", "tokenizer", "dataset", "out", "csv", "html", "prometheus"); err != nil {
 		return nil, err
 	}
+	if err := runName("name", f.kept.name); err != nil {
+		return nil, err
+	}
 	c, err := f.question.Request(finder{})
 	if err != nil {
 		return nil, asked(cmd, err)
@@ -148,24 +152,26 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if err := f.outputs.check(); err != nil {
+		return err
+	}
 	var file *recordFile
+	write := func(*bench.Record) error { return nil }
 	switch {
 	case f.records == "-" && asJSON:
 		return usagef("--records - and --json both write to stdout: keep one, and give --out FILE for the other")
 	case f.records == "-":
-		c.Record = bench.NewRecordWriter(env.Stdout).Write
+		write = bench.NewRecordWriter(env.Stdout).Write
 	case f.records != "":
 		if file, err = createRecords(f.records); err != nil {
 			return err
 		}
+		write = file.write
 	}
 	var samples api.BenchSamples
 	c.Record = func(r *bench.Record) error {
 		samples.Add(r)
-		if file == nil {
-			return nil
-		}
-		return file.write(r)
+		return write(r)
 	}
 	watch := newBenchWatch(env.Stderr)
 	d, err := bench.Run(cmd.Context(), *c, watch.show)
@@ -214,6 +220,11 @@ func showBench(env *Env, asJSON bool, d *bench.Report) error {
 		return report.JSON(env.Stdout, d)
 	}
 	return env.print(func(p *report.Page) { report.Bench(p, d) })
+}
+
+// check tells of a file that cannot be written before anything is measured.
+func (o *benchOutputs) check() error {
+	return cmp.Or(writable("out", o.json), writable("csv", o.csv), writable("html", o.html), writable("prometheus", o.prometheus))
 }
 
 func (o *benchOutputs) write(d *bench.Report) error {

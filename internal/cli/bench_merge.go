@@ -28,6 +28,9 @@ at each worker's start, so let the workers' clocks agree.`,
 	outputs.register(cmd)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := outputs.check(); err != nil {
+			return err
+		}
 		var all []*bench.Record
 		for _, name := range args {
 			f, err := input.Open(name)

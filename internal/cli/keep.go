@@ -58,6 +58,9 @@ func (k *keepFlags) answer(cmd *cobra.Command, env *Env, doc any) error {
 	if err := notEmpty(cmd, "keep", "db"); err != nil {
 		return err
 	}
+	if err := runName("keep", k.name); err != nil {
+		return err
+	}
 	raw, err := json.Marshal(doc)
 	if err != nil {
 		return err
@@ -68,6 +71,14 @@ func (k *keepFlags) answer(cmd *cobra.Command, env *Env, doc any) error {
 	}
 	r.Name, r.At = k.name, time.Now()
 	return k.add(cmd.Context(), env, r)
+}
+
+// runName refuses a name that could never be asked for.
+func runName(flag, name string) error {
+	if err := store.CheckName(name); err != nil {
+		return usagef("--%s: %w", flag, err)
+	}
+	return nil
 }
 
 // add keeps a run, also of a command that was interrupted.

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -53,6 +54,11 @@ func (k *kept) register(cmd *cobra.Command) {
 	k.store.register(cmd)
 }
 
+// check tells before a measurement what would keep its record from being kept.
+func (k *kept) check() error {
+	return cmp.Or(writable("out", k.out), runName("keep", k.store.name))
+}
+
 // write writes the record; one that was cut short is written all the same and fails.
 func (k *kept) write(cmd *cobra.Command, env *Env, rec *record.Record) error {
 	if len(rec.Results) == 0 {
@@ -99,6 +105,9 @@ func newProbeCPUCommand(env *Env) *cobra.Command {
 		if err := c.Check(); err != nil {
 			return badInput(err)
 		}
+		if err := k.check(); err != nil {
+			return err
+		}
 		rec := probe.New("ridgeline "+version, commandLine(cmd))
 		bar := newProgress(env.Stderr)
 		bar.doing, c.Done = "measuring", bar.update
@@ -142,6 +151,9 @@ listen on an address of the cluster's own network.`,
 			return listenTCP(cmd.Context(), env, listen)
 		}
 		t.Streams, t.Repeats = int(streams), int(repeats)
+		if err := k.check(); err != nil {
+			return err
+		}
 		rec := probe.New("ridgeline "+version, commandLine(cmd))
 		bar := newProgress(env.Stderr)
 		bar.doing, t.Done = "measuring", bar.update

@@ -38,6 +38,9 @@ record says so. cublasGemmEx is called through libffi. FP8 is not measured yet.`
 		if err := g.Check(); err != nil {
 			return badInput(err)
 		}
+		if err := k.check(); err != nil {
+			return err
+		}
 		rec := probe.New("ridgeline "+version, commandLine(cmd))
 		bar := newProgress(env.Stderr)
 		bar.doing, g.Done = "measuring", bar.update

@@ -44,6 +44,9 @@ func newRunsImportCommand(env *Env) *cobra.Command {
 		if !known {
 			return badInput(ask.UnknownWord("format", format, formats, "use one of "+strings.Join(formats, ", ")))
 		}
+		if err := runName("name", k.name); err != nil {
+			return err
+		}
 		var runs []*store.Run
 		for _, path := range args {
 			r, err := importFile(path, format)

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 
 	"github.com/spf13/cobra"
@@ -69,6 +71,27 @@ func writeFile(name string, write func(io.Writer) error) error {
 		return fmt.Errorf("%s: %w", name, err)
 	}
 	return f.Close()
+}
+
+// writable tells of a file that writeFile could not write, before long work; one that
+// is there keeps what it holds, one that is not does not appear. "" is no file.
+func writable(flag, name string) error {
+	if name == "" {
+		return nil
+	}
+	was, missing := os.Stat(name)
+	if missing == nil && !was.Mode().IsRegular() && !was.IsDir() {
+		return nil // a pipe or a device: opening it has effects
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return usagef("--%s: %w: name a file that can be written", flag, err)
+	}
+	err = f.Close()
+	if errors.Is(missing, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
 }
 
 func scheduleNames() []cobra.Completion { return ask.Schedules() }

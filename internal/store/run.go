@@ -53,6 +53,9 @@ var ErrNone = errors.New("no such run: `ridgeline runs list` shows those that ar
 
 // Add keeps a run and returns its id. Keys and names in a target's URL are left out.
 func (d *DB) Add(ctx context.Context, r *Run) (id int64, err error) {
+	if err := CheckName(r.Name); err != nil {
+		return 0, err
+	}
 	if !json.Valid(r.Document) {
 		return 0, errors.New("the document is no JSON")
 	}
@@ -138,20 +141,33 @@ func (d *DB) List(ctx context.Context, f Filter) (list []*Run, err error) {
 	return list, rows.Err()
 }
 
+// ago is how many runs before the last one a word such as last~1 means.
+func ago(word string) (n int64, ok bool) {
+	back, ok := strings.CutPrefix(word, "last")
+	if !ok || back == "" {
+		return 0, ok
+	}
+	u, err := strconv.ParseUint(strings.TrimPrefix(back, "~"), 10, 31)
+	return int64(u), err == nil && back[0] == '~'
+}
+
+// CheckName refuses a name that Find would read as something else; "" is no name.
+func CheckName(name string) error {
+	_, err := strconv.ParseInt(name, 10, 64)
+	if _, back := ago(name); back || err == nil {
+		return fmt.Errorf("%q means a run by its number or age: choose another name", name)
+	}
+	return nil
+}
+
 // Find is the run that a word names: an id, `last`, `last~1` (the one before), or the
 // name that its user gave it, of several runs the latest.
 func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
 	where, arg := "name = ? ORDER BY id DESC LIMIT 1", any(word)
 	if id, err := strconv.ParseInt(word, 10, 64); err == nil {
 		where, arg = "id = ?", id
-	} else if back, ok := strings.CutPrefix(word, "last"); ok {
-		n, err := strconv.ParseUint(strings.TrimPrefix(back, "~"), 10, 31)
-		switch {
-		case back == "":
-			where, arg = "1 ORDER BY id DESC LIMIT 1 OFFSET ?", 0
-		case err == nil && back[0] == '~':
-			where, arg = "1 ORDER BY id DESC LIMIT 1 OFFSET ?", int64(n)
-		}
+	} else if n, ok := ago(word); ok {
+		where, arg = "1 ORDER BY id DESC LIMIT 1 OFFSET ?", n
 	}
 	var document []byte
 	r, err := row(d.sql.QueryRowContext(ctx, "SELECT "+columns+", document FROM runs WHERE "+where, arg).Scan, &document)

@@ -36,6 +36,20 @@ func run(name string) *Run {
 		Samples: []Sample{{0, "tpot", []float32{1.5, 2}}, {0, "ttft", nil}, {1, "ttft", []float32{0.25}}}}
 }
 
+// A name that means a run by number or age could never be found again.
+func TestNamesThatMeanOtherRuns(t *testing.T) {
+	d := open(t, filepath.Join(t.TempDir(), "runs.db"))
+	for name, ok := range map[string]bool{"last": false, "last~1": false, "12": false, "-1": false, "+3": false, "": true, "last-1": true, "last~x": true, "lastly": true, "v12": true, "last1": true} {
+		_, err := d.Add(t.Context(), run(name))
+		if (err == nil) != ok || (CheckName(name) == nil) != ok {
+			t.Errorf("%q: %v, want accepted %t", name, err, ok)
+		}
+		if r, err := d.Find(t.Context(), name); ok && (err != nil || r.Name != name) {
+			t.Errorf("%q is not found again: %v", name, err)
+		}
+	}
+}
+
 // What is kept comes back, by id, by name, by age.
 func TestRunsComeBack(t *testing.T) {
 	ctx := context.Background()
@@ -149,7 +163,7 @@ func TestProcessesWriteAtOnce(t *testing.T) {
 	if path := os.Getenv("STORE_WRITER"); path != "" {
 		d := open(t, path)
 		for i := range each {
-			if _, err := d.Add(context.Background(), run(strconv.Itoa(i))); err != nil {
+			if _, err := d.Add(context.Background(), run("r"+strconv.Itoa(i))); err != nil {
 				t.Fatal(err)
 			}
 		}

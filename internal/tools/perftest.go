@@ -10,8 +10,8 @@ import (
 )
 
 // Units of perftest's bandwidth columns: its MB is 2^20 bytes (perftest's man page),
-// --report_gbits gives 10^9 bits.
-var perftestUnits = map[string]float64{"[MB/sec]": 1 << 20, "[Gb/sec]": 1e9 / 8}
+// which later versions print as MiB; --report_gbits gives 10^9 bits.
+var perftestUnits = map[string]float64{"[MB/sec]": 1 << 20, "[MiB/sec]": 1 << 20, "[Gb/sec]": 1e9 / 8}
 
 // perftest reads ib_write_bw, ib_read_lat and their kin. The average bandwidth and
 // the typical (median) latency are kept. The latency of a read is a whole round trip,

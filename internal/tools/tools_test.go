@@ -25,6 +25,18 @@ func read(t *testing.T, file string) *record.Record {
 	return rec
 }
 
+// perftest's MB and MiB are the same 2^20 bytes under two names.
+func TestPerftestUnits(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("testdata", "ib_write_bw.txt"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	rec, err := Read(bytes.NewReader(bytes.ReplaceAll(text, []byte("[MB/sec]"), []byte("[MiB/sec]"))), "new.txt")
+	if err != nil || len(rec.Results) != 1 || rec.Results[0].Value != 46949.63*(1<<20) {
+		t.Errorf("%+v, %v", rec, err)
+	}
+}
+
 // Each figure of a sample output in SI, by hand from the text beside it.
 func TestFiguresOfEveryTool(t *testing.T) {
 	for _, c := range []struct {

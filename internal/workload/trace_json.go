@@ -59,6 +59,7 @@ func (t *trace) readJSON(r io.Reader) error {
 	s.Buffer(make([]byte, 1<<16), maxLine)
 	var format *lineFormat
 	var start float64
+	var ended []endedRequest
 	n := 0
 	for s.Scan() {
 		n++
@@ -71,9 +72,23 @@ func (t *trace) readJSON(r io.Reader) error {
 				return t.fail(n, "none of the keys timestamp, queued_ts and scheduled_seconds: give a trace in one of the formats of docs/formats.md")
 			}
 		}
+		own, err := benchRecord(s.Bytes(), format)
+		if err != nil {
+			return t.fail(n, "%s", jsonText(err))
+		}
+		if own.Run != "" && own.Warmup {
+			continue
+		}
+		if l.Output != nil && *l.Output == 0 && own.Generated > 0 {
+			l.Output = &own.Generated // the answer ended where it liked: replay what came
+		}
 		q, stamp, err := t.request(n, format, &l)
 		if err != nil {
 			return err
+		}
+		if own.Run != "" || len(ended) > 0 {
+			ended = append(ended, endedRequest{q, stamp, n, own})
+			continue
 		}
 		if len(t.w.Requests) == 0 {
 			start = stamp
@@ -92,7 +107,7 @@ func (t *trace) readJSON(r io.Reader) error {
 	} else if err != nil {
 		return t.unread(n, err)
 	}
-	return nil
+	return t.sorted(ended)
 }
 
 // recognise finds the format of the first line by its time stamp.

@@ -51,6 +51,34 @@ func TestReadCompressed(t *testing.T) {
 	}
 }
 
+// Records of an evaluation are in the order in which requests ended: as a trace they
+// come as they were due, on one clock, without the warm-up.
+func TestReadEndedRequests(t *testing.T) {
+	const (
+		late  = `{"id":"b","run":"r","worker":"w","stage":1,"started_unix_seconds":100,"scheduled_seconds":3,"input_tokens":5,"output_tokens":0,"generated_tokens":6}` + "\n"
+		warm  = `{"id":"x","run":"r","worker":"w","stage":1,"warmup":true,"started_unix_seconds":100,"scheduled_seconds":0,"input_tokens":5,"output_tokens":6}` + "\n"
+		early = `{"id":"a","run":"r","worker":"w","stage":1,"started_unix_seconds":100,"scheduled_seconds":1,"input_tokens":7,"output_tokens":8}` + "\n"
+		other = `{"id":"c","run":"r","worker":"v","stage":1,"started_unix_seconds":101.5,"scheduled_seconds":0.5,"input_tokens":9,"output_tokens":1}` + "\n"
+	)
+	w, err := Read(strings.NewReader(warm+late+early+other), "r.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []Request{{ID: "a", Input: 7, Output: 8}, {ID: "c", At: time.Second, Input: 9, Output: 1}, {ID: "b", At: 2 * time.Second, Input: 5, Output: 6}}
+	if diff := cmp.Diff(want, w.Requests); diff != "" {
+		t.Error(diff)
+	}
+	for text, says := range map[string]string{
+		late + strings.Replace(early, `"stage":1`, `"stage":0`, 1):                   "line 2: stage 0 after stage 1",
+		late + `{"id":"a","scheduled_seconds":1,"input_tokens":7,"output_tokens":8}`: "line 2: no run",
+		warm: "no request",
+	} {
+		if _, err := Read(strings.NewReader(text), "r.jsonl"); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%v, want %q", err, says)
+		}
+	}
+}
+
 // A bad line is named and nothing is read.
 func TestBadTraces(t *testing.T) {
 	const good = `{"timestamp": 1, "input_length": 1, "output_length": 1}` + "\n"

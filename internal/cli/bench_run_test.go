@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+)
+
+// service answers every question with two tokens and counts them.
+func service(t *testing.T, asked *atomic.Int32) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			http.NotFound(w, r)
+			return
+		}
+		asked.Add(1)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for range 2 {
+			fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{\"content\":\"a\"},\"finish_reason\":null}]}\n\n")
+		}
+		fmt.Fprint(w, "data: {\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":\"length\"}]}\n\ndata: [DONE]\n\n")
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
+// --records - puts every request on stdout, and nothing else.
+func TestRecordsOnStdout(t *testing.T) {
+	var out, errs bytes.Buffer
+	var asked atomic.Int32
+	args := []string{"bench", "--url", service(t, &asked), "--model", "m", "--isl", "8", "--osl", "2", "--concurrency", "2", "--requests", "6", "--warmup", "0", "--no-check", "--no-keep", "--records", "-"}
+	if code := Run(args, strings.NewReader(""), &out, &errs); code != 0 {
+		t.Fatalf("exit %d: %s", code, errs.String())
+	}
+	if list, err := bench.ReadRecords(bytes.NewReader(out.Bytes()), "stdout"); err != nil || len(list) != 6 {
+		t.Errorf("%d records, %v: want 6 of\n%s", len(list), err, out.String())
+	}
+}
+
+// A file that cannot be written is told before the first request; one that can is
+// not made before there is a report.
+func TestOutputsAreCheckedFirst(t *testing.T) {
+	dir := t.TempDir()
+	for _, flag := range []string{"--out", "--csv", "--html", "--prometheus"} {
+		var errs bytes.Buffer
+		var asked atomic.Int32
+		args := []string{"bench", "--url", service(t, &asked), "--model", "m", "--isl", "8", "--osl", "2", "--concurrency", "1", "--requests", "1", "--no-keep", flag, filepath.Join(dir, "none", "x")}
+		if code := Run(args, strings.NewReader(""), io.Discard, &errs); code != 2 || !strings.Contains(errs.String(), flag) || asked.Load() != 0 {
+			t.Errorf("%s: exit %d after %d requests: %s", flag, code, asked.Load(), errs.String())
+		}
+	}
+	name := filepath.Join(dir, "x")
+	if err := writable("out", name); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(name); err == nil {
+		t.Error("the file is there before the report")
+	}
+}
