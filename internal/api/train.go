@@ -290,6 +290,15 @@ func (a *TrainAnswer) Layout() (*sched.Layout, error) {
 // ExplainTrain is the table of `explain train`: the best plan that the request
 // leaves open, and each of its operations on one rank for one micro-batch.
 func ExplainTrain(ctx context.Context, r *TrainRequest) (*TrainAnswer, []train.Row, error) {
+	a, e, err := narrowed(ctx, r)
+	if err != nil {
+		return nil, nil, err
+	}
+	return a, e.Explain(&a.Best.Plan), nil
+}
+
+// narrowed is the best plan that the request leaves open, and its evaluator.
+func narrowed(ctx context.Context, r *TrainRequest) (*TrainAnswer, *train.Evaluator, error) {
 	q, err := question(r)
 	if err != nil {
 		return nil, nil, err
@@ -299,10 +308,7 @@ func ExplainTrain(ctx context.Context, r *TrainRequest) (*TrainAnswer, []train.R
 		return nil, nil, err
 	}
 	e, err := a.asked.Evaluator()
-	if err != nil {
-		return nil, nil, err
-	}
-	return a, e.Explain(&a.Best.Plan), nil
+	return a, e, err
 }
 
 // Explain words one of the outcome's illegal causes with its example plan.

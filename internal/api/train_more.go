@@ -14,15 +14,7 @@ import (
 // TrainMoments lays the best plan that the request leaves open out in time and
 // space.
 func TrainMoments(ctx context.Context, r *TrainRequest) (*TrainAnswer, *train.Moments, error) {
-	q, err := question(r)
-	if err != nil {
-		return nil, nil, err
-	}
-	a := &TrainAnswer{Request: r}
-	if err := a.narrow(ctx, q); err != nil {
-		return nil, nil, err
-	}
-	e, err := a.asked.Evaluator()
+	a, e, err := narrowed(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -74,24 +73,6 @@ func (s *SLO) Misses(m *Summary) string {
 
 // ParseSLO reads ttft=2s,tpot=50ms,itl=200ms,e2e=30s, any of them.
 func ParseSLO(text string) (SLO, error) {
-	s := SLO{At: "mean"}
-	for _, item := range strings.Split(text, ",") {
-		key, value, ok := strings.Cut(strings.TrimSpace(item), "=")
-		into := map[string]*float64{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ITL, "e2e": &s.E2E}[strings.ToLower(strings.TrimSpace(key))]
-		switch {
-		case !ok || into == nil:
-			return SLO{}, fmt.Errorf("%q is no objective: give ttft=2s,tpot=50ms,itl=200ms,e2e=30s or some of them", item)
-		case *into > 0:
-			return SLO{}, fmt.Errorf("%s is given twice in %q: keep one", key, text)
-		}
-		t, err := unit.ParseSeconds(strings.TrimSpace(value))
-		if err != nil {
-			return SLO{}, fmt.Errorf("%s: %w", key, err)
-		}
-		if t <= 0 {
-			return SLO{}, fmt.Errorf("%s=%s can never be met: give a time above 0", key, value)
-		}
-		*into = float64(t)
-	}
-	return s, nil
+	t, err := unit.ParseLimits(text, "ttft=2s,tpot=50ms,itl=200ms,e2e=30s", "ttft", "tpot", "itl", "e2e")
+	return SLO{At: "mean", TTFT: float64(t["ttft"]), TPOT: float64(t["tpot"]), ITL: float64(t["itl"]), E2E: float64(t["e2e"])}, err
 }

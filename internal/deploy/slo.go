@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"fmt"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -32,26 +31,8 @@ func (s SLO) String() string {
 
 // ParseSLO reads `ttft=2s,tpot=50ms`, either or both.
 func ParseSLO(text string) (SLO, error) {
-	var s SLO
-	for _, item := range strings.Split(text, ",") {
-		key, value, ok := strings.Cut(strings.TrimSpace(item), "=")
-		into := map[string]*unit.Seconds{"ttft": &s.TTFT, "tpot": &s.TPOT}[strings.ToLower(strings.TrimSpace(key))]
-		switch {
-		case !ok || into == nil:
-			return SLO{}, fmt.Errorf("%q is no objective: give ttft=2s,tpot=50ms or one of the two", item)
-		case *into > 0:
-			return SLO{}, fmt.Errorf("%s is given twice in %q: keep one", key, text)
-		}
-		t, err := unit.ParseSeconds(strings.TrimSpace(value))
-		if err != nil {
-			return SLO{}, fmt.Errorf("%s: %w", key, err)
-		}
-		if t <= 0 {
-			return SLO{}, fmt.Errorf("%s=%s can never be met: give a time above 0", key, value)
-		}
-		*into = t
-	}
-	return s, nil
+	t, err := unit.ParseLimits(text, "ttft=2s,tpot=50ms", "ttft", "tpot")
+	return SLO{TTFT: t["ttft"], TPOT: t["tpot"]}, err
 }
 
 // Misses is by how much p misses s: the largest ratio of a time over its limit,
