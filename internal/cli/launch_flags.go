@@ -105,7 +105,7 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 		return nil, unknownWord("target", f.target, launch.Targets(), "use one of "+strings.Join(launch.Targets(), ", "))
 	}
 	r := &api.LaunchRequest{Request: launch.Request{Engine: f.engine, Version: f.version, Target: launch.Target(f.target), ModelPath: f.path,
-		Name: f.name, Image: f.image, Namespace: f.namespace, ModelVolume: f.volume, RDMA: f.rdma, Nearest: f.nearest, NodeGPUs: int(f.nodeGPUs)}}
+		Name: f.name, Image: f.image, Namespace: f.namespace, ModelVolume: f.volume, RDMA: f.rdma, Machine: f.cluster, Nearest: f.nearest, NodeGPUs: int(f.nodeGPUs)}}
 	for name, n := range map[string]int64{"load-workers": f.workers, "probe-nodes": f.probes} {
 		if n > maxTools {
 			return nil, usagef("--%s %d: give at most %d", name, n, maxTools)

@@ -257,6 +257,27 @@ func TestBuildRefuses(t *testing.T) {
 	}
 }
 
+// TestProbesOfGPUs: nodes with GPUs are probed with them, and the README says how
+// their records become a machine file.
+func TestProbesOfGPUs(t *testing.T) {
+	for target, gpus := range map[Target]string{Kube: "nvidia.com/gpu: \"8\"", Slurm: "--gpus-per-node=8"} {
+		r := ask(t, argv.VLLM, target, "deepseek-r1", "tp=8")
+		r.Tools, r.Machine = Tools{Probes: 2, Image: "i", Results: "results"}, "h200 x8.yaml"
+		b, err := Build(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		said := map[string]bool{}
+		for _, f := range b.Files {
+			said["job"] = said["job"] || strings.Contains(f.Content, "ridgeline probe gpu --out") && strings.Contains(f.Content, gpus)
+			said["calibrate"] = said["calibrate"] || strings.Contains(f.Content, "-probe-*.json --cluster 'h200 x8.yaml' --out "+r.Name+".yaml")
+		}
+		if !said["job"] || !said["calibrate"] {
+			t.Errorf("%s: %v", target, said)
+		}
+	}
+}
+
 // TestLacks: a schedule that the engine has not is an error with the nearest, and
 // written as that only where it was asked for.
 func TestLacks(t *testing.T) {

@@ -10,6 +10,16 @@ import (
 // probePort is where nodes answer each other's probes.
 const probePort = 9871
 
+// probeGPUs is how many GPUs a probed node has, 0 where the plan runs on none.
+func (b *builder) probeGPUs() int {
+	for i := range b.groups {
+		if b.groups[i].gpus > 0 {
+			return max(b.NodeGPUs, b.groups[i].gpus)
+		}
+	}
+	return 0
+}
+
 // probeScript measures this node and, where there are several, the way over TCP to
 // the next one in a ring; dir takes the records, and next expands to that node's
 // address. A node answers until all have measured.
@@ -17,6 +27,9 @@ func (b *builder) probeScript(s *lines, rank, dir, next string) {
 	name, n := b.Name+"-probe", b.Tools.Probes
 	s.line("cd %s", dir)
 	s.line("ridgeline probe --out \"%s-%s.json\"", name, rank)
+	if b.probeGPUs() > 0 {
+		s.line("ridgeline probe gpu --out \"%s-%s-gpu.json\" || echo 'the GPUs of this node were not measured' >&2", name, rank)
+	}
 	if n == 1 {
 		return
 	}
@@ -35,6 +48,7 @@ func (b *builder) probeJob() []any {
 	next := fmt.Sprintf("%s-$(((JOB_COMPLETION_INDEX + 1) %% %d)).%s", g.name, b.Tools.Probes, g.name)
 	b.probeScript(s, "$JOB_COMPLETION_INDEX", resultsDir, next)
 	c := corev1.Container{Name: "probe", Command: []string{"bash", "-c", Word{Text: s.text()}.kube(nil)}}
+	b.resources(&group{gpus: b.probeGPUs(), nodes: 1}, &c)
 	job := b.toolJob(g, b.Tools.Probes, c)
 	job.Spec.Template.Spec.Subdomain = g.name
 	// One pod a node: two on one share its memory's bandwidth.
@@ -53,6 +67,9 @@ func (b *builder) probeArray() File {
 	name := b.Name + "-probe"
 	s := b.sbatch(name, b.Tools.Probes)
 	s.line("#SBATCH --exclusive")
+	if n := b.probeGPUs(); n > 0 {
+		s.line("#SBATCH --gpus-per-node=%d", n)
+	}
 	s.line("#SBATCH --output=%s-%%j.log", name)
 	s.b.WriteString(comment("#", b.header(b.list)))
 	s.line("set -euo pipefail")

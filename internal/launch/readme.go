@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 )
@@ -13,6 +14,13 @@ const (
 	measuredPerUser = 10
 )
 
+// The load of an evaluation where none was asked for: one that shows the whole curve
+// from a single user on, of the lengths that published evaluations use most.
+const (
+	usualLength = 1024 // tokens, in and out (InferenceX)
+	usualLevels = "1..64"
+)
+
 // bench is the command that evaluates the service as the prediction assumes.
 func (b *builder) bench() string {
 	port := b.Serve.Port
@@ -21,13 +29,9 @@ func (b *builder) bench() string {
 	}
 	a := &args{}
 	a.add("ridgeline", "bench", "--url", fmt.Sprintf("http://localhost:%d/v1", port), "--model", b.servedName())
-	if b.Serve.ISL > 0 && b.Serve.OSL > 0 {
-		a.count("--isl", b.Serve.ISL)
-		a.count("--osl", b.Serve.OSL)
-	}
-	if b.Serve.Concurrency != "" {
-		a.add("--concurrency", b.Serve.Concurrency)
-	}
+	a.count("--isl", cmp.Or(b.Serve.ISL, usualLength))
+	a.count("--osl", cmp.Or(b.Serve.OSL, usualLength))
+	a.add("--concurrency", cmp.Or(b.Serve.Concurrency, usualLevels))
 	a.add("--json")
 	return shellLines(a.words, nil, "  ")
 }
@@ -55,6 +59,9 @@ func (b *builder) readme() File {
 			line("")
 		}
 		line("Closed loop, %d x concurrency requests to warm up and %d x measured, random prompts.", warmupPerUser, measuredPerUser)
+		if b.Serve.ISL == 0 || b.Serve.OSL == 0 || b.Serve.Concurrency == "" {
+			line("What was not asked for is the usual load: %d tokens in and out, %s requests in flight.", usualLength, usualLevels)
+		}
 		switch cache := b.Serve.PrefixCache; {
 		case cache == nil:
 			line("The prefix cache is as the engine's default: random prompts do not hit it, but it costs time.")
@@ -69,12 +76,7 @@ func (b *builder) readme() File {
 			line("The engine streams every token unless its default says otherwise: the record keeps the interval.")
 		}
 	}
-	if n := b.Tools.Probes; n > 0 {
-		line("")
-		line("## Probe")
-		line("")
-		line("%s-probe measures %d node(s) and the ways between them; `ridgeline calibrate %s-probe-*.json` makes a machine file of the records.", b.Name, n, b.Name)
-	}
+	b.aboutProbes(line)
 	if len(b.Predicted) > 0 {
 		line("")
 		line("Predicted, to compare with:")
@@ -98,4 +100,30 @@ func (b *builder) readme() File {
 		}
 	}
 	return File{Name: "README.md", Content: t.String()}
+}
+
+// aboutProbes says what the probe job measures and what becomes of it.
+func (b *builder) aboutProbes(line func(string, ...any)) {
+	n := b.Tools.Probes
+	if n == 0 {
+		return
+	}
+	what, base := "the CPU", ""
+	if b.probeGPUs() > 0 {
+		what, base = "the CPU and the GPUs", " --cluster "+shellLines([]Word{{Text: cmp.Or(b.Machine, "MACHINE")}}, nil, "")
+	}
+	line("")
+	line("## Probe")
+	line("")
+	line("%s-probe measures %s of %d node(s). This makes a machine file of the records:", b.Name, what, n)
+	line("")
+	line("```sh\nridgeline calibrate %s-probe-*.json%s --out %s.yaml\n```", b.Name, base, b.Name)
+	if base != "" && b.Machine == "" {
+		line("")
+		line("MACHINE is the one that the file starts from: `ridgeline clusters` lists those that are known.")
+	}
+	if n > 1 {
+		line("")
+		line("The records %s-probe-*-tcp.json hold the ways between the nodes over TCP, for reading: no figure of a machine file takes them.", b.Name)
+	}
 }

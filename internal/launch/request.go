@@ -43,6 +43,7 @@ type Request struct {
 	Train           TrainOptions
 	Tools           Tools
 	NodeGPUs        int      // GPUs of a node
+	Machine         string   // as --cluster names it, "" = not known
 	Name            string   // of the service or run: a DNS label
 	Image           string   // container image, for k8s and compose
 	Namespace       string   // k8s
