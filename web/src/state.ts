@@ -19,6 +19,7 @@ export const trainingDefaults = {
   net: '1', // factors on the machine's figures, peak and achieved alike: network,
   up: '1', // scale-up link,
   hbm: '1', // memory bandwidth
+  moved: '', // what the sliders changed since: net=0.5,batch=512
   nic: '', // edited figures of the cluster; '' = the catalogue's. GB/s per GPU and direction
   mem: '', // GB of device memory
   nodeGpus: '', // GPUs that share the scale-up link
@@ -26,6 +27,25 @@ export const trainingDefaults = {
   why: '', // alternative of the why-not panel; '' = the first
 }
 export type Training = typeof trainingDefaults
+
+/** sliders are the keys of the question that move without a search. */
+export const sliders = ['net', 'up', 'hbm', 'batch', 'precision'] as const
+type Moves = Partial<Pick<Training, (typeof sliders)[number]>>
+
+/** movesOf reads what the sliders changed; what is no move of theirs is ignored. */
+export function movesOf(text: string): Moves {
+  const out: Moves = {}
+  for (const pair of text.split(',')) {
+    const [k = '', v = ''] = pair.split('=', 2)
+    const key = sliders.find((x) => x === k)
+    if (key && v) out[key] = v
+  }
+  return out
+}
+
+/** movesText is what movesOf reads: the moves that differ from the question as it was searched. */
+export const movesText = (m: Moves, asked: Training): string =>
+  sliders.filter((k) => m[k] !== undefined && m[k] !== asked[k]).map((k) => `${k}=${m[k]}`).join(',')
 
 export const servingDefaults = {
   model: 'deepseek-r1',

@@ -41,7 +41,7 @@ test('sliders price the plans anew and tell where the verdict flips', async ({ p
   await slide(page, 'wall-net', -4)
   await expect(verdict).toContainText(/The verdict on plan 1 flips from compute to network/)
   await expect(page.locator('#verdict .facts dd').first()).not.toHaveText(before)
-  await expect(page).toHaveURL(/net=0\.0625/)
+  expect(decodeURIComponent(page.url())).toContain('moved=net=0.0625')
   await expect(page.locator('#wall-net-flip')).toContainText(/Flips (below|above)/)
   await expect(page.locator('.flipmark').first()).toBeAttached()
   await shot(page, 'training-network-slow')
@@ -136,6 +136,43 @@ test('why not FSDP is answered while walls move, on ranks that the batch does no
   const before = await step.innerText()
   await slide(page, 'wall-net', -2)
   await expect(step).not.toHaveText(before)
+})
+
+test('a link holds what was searched and what was moved, and a search takes the walls over', async ({ page, context }) => {
+  await open(page, small)
+  await slide(page, 'wall-net', -4)
+  await expect(page.locator('#verdict .lead')).toContainText('the best of the listed plans')
+  await expect(page.locator('#walls-verdict:not([aria-busy])')).toContainText('flips from compute to network')
+  const [lead, step] = [await page.locator('#verdict .lead').innerText(), (await page.locator('#verdict .facts dd').first().textContent())!]
+  await expect(page.locator('#plans tr[aria-current] .badge')).toBeVisible() // pictures follow the lead
+  const again = await context.newPage()
+  await open(again, new URL(page.url()).hash)
+  await expect(again.locator('#verdict .lead')).toHaveText(lead)
+  await expect(again.locator('#verdict .facts dd').first()).toHaveText(step)
+  await expect(again.locator('#wall-hbm-flip')).toContainText('as they were searched')
+  await again.getByRole('button', { name: 'Search at these walls' }).click()
+  await expect(again.locator('#verdict .lead')).toContainText('The best plan is')
+  await expect(again).toHaveURL(/net=0\.0625/)
+  expect(again.url()).not.toContain('moved')
+})
+
+test('precisions that the machine lacks cannot be chosen', async ({ page }) => {
+  await open(page, small)
+  for (const id of ['precision', 'wall-precision']) {
+    await expect(page.locator(`#${id} option`, { hasText: 'nvfp4' })).toBeDisabled()
+    await expect(page.locator(`#${id} option`, { hasText: /^fp8$/ })).toBeEnabled()
+  }
+})
+
+test('a damaged link and a batch of letters are told as such', async ({ page }) => {
+  await page.goto('/' + small + '&config=abc')
+  await expect(page.locator('.failed')).toContainText('The link is damaged')
+  await page.goto('/#/training')
+  await page.reload()
+  await page.locator('#batch').fill('abc')
+  await page.locator('.go button').click()
+  await page.locator('.go').getByRole('button', { name: 'Find plans' }).click()
+  await expect(page.locator('.failed')).toContainText('abc')
 })
 
 test('edited figures of the cluster are searched with', async ({ page }) => {

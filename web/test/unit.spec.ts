@@ -7,7 +7,7 @@ import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
 import { variants } from '../src/serving/pareto'
 import { pack, unpack } from '../src/share/pack'
-import { address, parse, trainingDefaults } from '../src/state'
+import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
 import { steps } from '../src/training/walls'
 import { formats } from '../src/units'
 import type { InferDoc, Point } from '../src/api/types'
@@ -20,6 +20,13 @@ test('the address holds the state and defaults stay out of it', () => {
   expect(address({ ...s, training: { ...trainingDefaults } })).toBe('#/training')
   const odd = { ...s, training: { ...trainingDefaults, plan: 'pp=2,tp=4&x=#?%' } }
   expect(parse(address(odd))).toEqual(odd)
+})
+
+test('moves of sliders survive the address, others are ignored', () => {
+  const moves = { net: '0.5', batch: '512' }
+  expect(movesOf(movesText(moves, trainingDefaults))).toEqual(moves)
+  expect(movesText({ net: '1' }, trainingDefaults)).toBe('')
+  expect(movesOf('model=x,net=2,,up')).toEqual({ net: '2' })
 })
 
 test('a config survives the address', async () => {

@@ -12,6 +12,9 @@ export class Problem extends Error {
   }
 }
 
+/** damaged is the status of a question that could not be read from the address, and so was not asked. */
+export const damaged = -1
+
 const tokenKey = 'ridgeline.token'
 
 /** setToken keeps the token of a server that listens beyond loopback for the browser session; false where only this page has it. */

@@ -13,7 +13,7 @@ export function Kv({ best }: { best: Point }) {
       name="kv"
       title={t.serving.kvTitle}
       note={t.serving.kvNote(f.count(best.kv_capacity_tokens), f.bytes(best.kv_bytes_per_token), f.int(best.max_concurrency))}
-      legend={<Legend keys={parts.map(([k], i) => ({ name: t.part(k), tone: 'part' + (i % 8) }))} />}
+      legend={<Legend keys={parts.map(([k], i) => ({ name: t.part(k), tone: 'part' + (i % 9) }))} />}
       data={{ head: [t.fact.memory, 'B'], rows: parts.map(([k, v]) => [t.part(k), v]) }}
       of={[best]}
       draw={(width) => (
@@ -24,7 +24,7 @@ export function Kv({ best }: { best: Point }) {
           text={(v) => f.bytes(v)}
           thick={44}
           limit={{ value: best.memory_limit_bytes, name: t.memory.limit(f.bytes(best.memory_limit_bytes)) }}
-          bars={[{ name: 'GPU', parts: parts.map(([k, v], i) => ({ value: v, tone: 'part' + (i % 8), label: `${t.part(k)}\n${f.bytes(v)}` })) }]}
+          bars={[{ name: 'GPU', parts: parts.map(([k, v], i) => ({ value: v, tone: 'part' + (i % 9), label: `${t.part(k)}\n${f.bytes(v)}` })) }]}
         />
       )}
     />

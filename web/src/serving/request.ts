@@ -1,14 +1,15 @@
 import type { Point } from '../api/types'
 import { unpack } from '../share/pack'
 import type { Serving } from '../state'
+import { asNumber } from '../training/request'
 
 /** requestOf is the body of a question about serving. */
 export async function requestOf(s: Serving): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = {
     model: s.config ? await unpack(s.config) : s.model,
     cluster: s.clusters,
-    isl: Number(s.isl),
-    osl: Number(s.osl),
+    isl: asNumber(s.isl),
+    osl: asNumber(s.osl),
     concurrency: s.concurrency,
   }
   const slo = [s.ttft && `ttft=${s.ttft}s`, s.tpot && `tpot=${s.tpot}ms`].filter(Boolean).join(',')

@@ -1,4 +1,5 @@
 // A dropped config.json travels in the address: compacted, deflated, base64url.
+import { damaged, Problem } from '../api/client'
 
 export async function pack(config: unknown): Promise<string> {
   const bytes = await pipe(new TextEncoder().encode(JSON.stringify(config)), new CompressionStream('deflate-raw'))
@@ -7,8 +8,16 @@ export async function pack(config: unknown): Promise<string> {
   return btoa(text).replaceAll('+', '-').replaceAll('/', '_').replace(/=+$/, '')
 }
 
-/** unpack throws where the text is not what pack() wrote. */
+/** unpack throws where the text is not what pack() wrote: a link was cut or changed on its way. */
 export async function unpack(text: string): Promise<unknown> {
+  try {
+    return await inflate(text)
+  } catch {
+    throw new Problem('', damaged, 'model')
+  }
+}
+
+async function inflate(text: string): Promise<unknown> {
   const raw = atob(text.replaceAll('-', '+').replaceAll('_', '/'))
   const bytes = Uint8Array.from(raw, (c) => c.charCodeAt(0))
   return JSON.parse(new TextDecoder().decode(await pipe(bytes, new DecompressionStream('deflate-raw'))))

@@ -10,6 +10,13 @@ import { Field, Select } from '../ui/parts'
 
 export const precisions = ['bf16', 'fp16', 'fp8', 'fp8-tensor', 'mxfp8', 'nvfp4']
 
+// The products of each recipe, as the figures of a device name them.
+const products: Record<string, string> = { bf16: 'bf16', fp16: 'fp16', fp8: 'fp8-block', 'fp8-tensor': 'fp8', mxfp8: 'mxfp8', nvfp4: 'nvfp4' }
+
+/** lacks tells that a machine has no rate for a precision; of one not known yet nothing is said. */
+export const lacks = (precision: string, c: ClusterDoc | undefined): boolean =>
+  c !== undefined && products[precision] !== undefined && !c.device.figures.some((x) => x.name === products[precision] + ' matrix')
+
 interface Props {
   s: Training
   set: (change: Partial<Training>) => void
@@ -39,7 +46,7 @@ export function Form({ s, set, catalogue, cluster, field, busy, onSearch, onCanc
       <Field label={t.ask.cluster} value={s.cluster} onInput={(v) => set({ cluster: v, nic: '', mem: '', nodeGpus: '' })} list={catalogue.clusters} hint={t.ask.clusterHint} bad={field === 'cluster'} id="cluster" />
       <Field label={t.ask.batch} value={s.batch} onInput={(v) => set({ batch: v })} unit={t.unit.sequences} numeric bad={field === 'global_batch'} id="batch" />
       <Field label={t.ask.seq} value={s.seq} onInput={(v) => set({ seq: v })} unit={t.unit.tokens} numeric bad={field === 'seq'} />
-      <Select label={t.ask.precision} value={s.precision} options={precisions.includes(s.precision) ? precisions : [...precisions, s.precision]} onChange={(v) => set({ precision: v })} id="precision" />
+      <Select label={t.ask.precision} value={s.precision} options={precisions.includes(s.precision) ? precisions : [...precisions, s.precision]} off={(p) => lacks(p, cluster)} onChange={(v) => set({ precision: v })} id="precision" />
       <Field label={t.ask.plan} value={s.plan} onInput={(v) => set({ plan: v, pick: '' })} placeholder="pp=16,ep=64" hint={t.ask.planHint} bad={field === 'plan'} />
       <details class="more">
         <summary>{t.ask.edit}</summary>

@@ -1,6 +1,6 @@
 import type { PlanDoc } from '../api/types'
 import { Bars, type Bar } from '../chart/bars'
-import { Figure } from '../chart/figure'
+import { Figure, Legend } from '../chart/figure'
 import { useLang } from '../i18n'
 
 const resources = ['compute', 'hbm', 'nvlink', 'network'] as const
@@ -19,7 +19,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
     })),
     {
       name: t.fact.step,
-      parts: spent.map((x, i) => ({ value: x.v, tone: 'part' + (i % 8), label: `${t.part(x.part)}: ${f.seconds(x.v)}\n${t.links.ofStep(f.percent(x.v / plan.step_seconds))}` })),
+      parts: spent.map((x) => ({ value: x.v, tone: 'spent-' + x.part, label: `${t.part(x.part)}: ${f.seconds(x.v)}\n${t.links.ofStep(f.percent(x.v / plan.step_seconds))}` })),
     },
   ]
   return (
@@ -31,6 +31,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
         head: [t.links.resource, t.links.seconds, '% ' + t.fact.step],
         rows: [...sol.map(({ r, v }) => [t.bound(r), v, (v / plan.step_seconds) * 100]), ...spent.map((x) => [t.part(x.part), x.v, (x.v / plan.step_seconds) * 100])],
       }}
+      legend={<Legend keys={spent.map((x) => ({ name: t.part(x.part), tone: 'spent-' + x.part }))} />}
       of={[plan]}
       draw={(width) => <Bars width={width} label={t.links.title} bars={bars} text={f.seconds} axis={t.links.axis} limit={{ value: plan.step_seconds, name: t.fact.step }} thick={24} />}
     />

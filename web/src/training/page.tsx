@@ -3,7 +3,7 @@ import type { ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
-import type { Training } from '../state'
+import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Empty, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
 import { PlanText } from '../ui/plan'
@@ -21,14 +21,20 @@ import { WhyNot } from './whynot'
 
 export type Answer = Found<Training, TrainDoc>
 
-// What a search depends on; the walls, batch and precision are moved without one.
-const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'seq', 'plan', 'mtp', 'tokens', 'price', 'nic', 'mem', 'nodeGpus']
+// What a search depends on. Sliders move without one, beside the question that was searched.
+const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'batch', 'seq', 'precision', 'plan', 'mtp', 'tokens', 'price', 'net', 'up', 'hbm', 'nic', 'mem', 'nodeGpus']
 
 export default function TrainingPage({ s, set, catalogue }: { s: Training; set: (c: Partial<Training>) => void; catalogue: Catalogue }) {
   const { t, f } = useLang()
   const cluster = useLoaded(s.cluster, () => clusterOf(s.cluster), 300)
 
-  const { answer, error, progress, busy, find, cancel } = useSearch<Training, TrainDoc>('train', requestOf, s)
+  const { answer, error, progress, busy, ask, cancel } = useSearch<Training, TrainDoc>('train', requestOf, s)
+  const search = (change: Partial<Training>) => {
+    const q = { ...s, ...change, moved: '' }
+    set(q)
+    ask(q)
+  }
+  const find = () => search({})
   const stale = answer !== undefined && searched.some((k) => answer.asked[k] !== s[k])
   return (
     <div class="page">
@@ -47,29 +53,30 @@ export default function TrainingPage({ s, set, catalogue }: { s: Training; set: 
             {t.stale} <button type="button" onClick={find}>{t.ask.find}</button>
           </p>
         )}
-        {answer && <Shown answer={answer} s={s} set={set} cluster={cluster.value} stale={stale} />}
+        {answer && <Shown answer={answer} s={s} set={set} cluster={cluster.value} search={search} />}
       </div>
     </div>
   )
 }
 
-function Shown({ answer, s, set, cluster, stale }: { answer: Answer; s: Training; set: (c: Partial<Training>) => void; cluster: ClusterDoc | undefined; stale: boolean }) {
+function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Training; set: (c: Partial<Training>) => void; cluster: ClusterDoc | undefined; search: (c: Partial<Training>) => void }) {
   const { t } = useLang()
   const base = answer.asked
-  const now: Training = useMemo(
-    () => (stale ? base : { ...base, net: s.net, up: s.up, hbm: s.hbm, batch: s.batch, precision: s.precision }),
-    [base, stale, s.net, s.up, s.hbm, s.batch, s.precision],
-  )
+  const now: Training = useMemo(() => ({ ...base, ...movesOf(s.moved) }), [base, s.moved])
+  const move = (c: Partial<Training>) => set({ moved: movesText({ ...movesOf(s.moved), ...c }, base) })
+  const again = () => search({ ...base, ...movesOf(s.moved), pick: '', why: s.why })
   const walls = useWalls(answer, now)
   const list = walls.plans
-  const index = Math.max(0, list.findIndex((p) => p.text === s.pick))
+  // Pictures show the plan that was chosen, else the one that leads now.
+  const picked = list.findIndex((p) => p.text === s.pick)
+  const index = picked >= 0 ? picked : Math.max(0, list.findIndex((p) => p === walls.best))
   const chosen: Priced | undefined = list[index]
   const plan: PlanDoc | undefined = chosen?.result
   const key = plan ? JSON.stringify([now, shortPlan(plan), base]) : ''
   return (
     <>
-      <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!walls.moved} />
-      <Walls answer={answer} s={now} set={set} walls={walls} cluster={cluster} />
+      <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!walls.moved} onSearch={again} />
+      <Walls answer={answer} s={now} move={move} back={() => set({ moved: '' })} walls={walls} cluster={cluster} />
       <Plans list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
       {plan && (
         <>

@@ -34,17 +34,20 @@ export function clusterOf(name: string): Promise<ClusterDoc> {
   return asked
 }
 
+/** asNumber is a field's number; other text goes to the server as it stands, whose message names it. */
+export const asNumber = (text: string): number | string => (text.trim() && Number.isFinite(Number(text)) ? Number(text) : text.trim())
+
 /** requestOf is the body of a question about training; an edited cluster is sent as a whole. */
 export async function requestOf(s: Training): Promise<Record<string, unknown>> {
   const body: Record<string, unknown> = {
     model: s.config ? await unpack(s.config) : s.model,
     cluster: edited(s) ? clusterBody(s, await clusterOf(s.cluster)) : s.cluster,
-    global_batch: Number(s.batch),
-    seq: Number(s.seq),
+    global_batch: asNumber(s.batch),
+    seq: asNumber(s.seq),
     precision: s.precision,
     top: 8,
   }
-  if (Number(s.mtp) > 0) body.mtp = Number(s.mtp)
+  if (s.mtp.trim() && s.mtp.trim() !== '0') body.mtp = asNumber(s.mtp)
   if (s.plan.trim()) body.plan = s.plan.trim()
   if (s.tokens.trim()) body.tokens = s.tokens.trim()
   if (s.price.trim()) body.price = s.price.trim()

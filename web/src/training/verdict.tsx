@@ -6,7 +6,7 @@ import type { Answer } from './page'
 import type { Priced } from './request'
 
 /** Verdict says which plan is best, how fast it goes and what binds it. */
-export function Verdict({ answer, best, first, busy, settled }: { answer: Answer; best: Priced | undefined; first: Priced | undefined; busy: boolean; settled: boolean }) {
+export function Verdict({ answer, best, first, busy, settled, onSearch }: { answer: Answer; best: Priced | undefined; first: Priced | undefined; busy: boolean; settled: boolean; onSearch: () => void }) {
   const { t, f } = useLang()
   const doc = answer.doc
   const p = best?.result ?? first?.result ?? doc.best
@@ -15,7 +15,7 @@ export function Verdict({ answer, best, first, busy, settled }: { answer: Answer
     <Card title={t.verdict.title} id="verdict">
       <div aria-busy={busy ? 'true' : undefined}>
         <p class="lead">
-          {p.fits ? t.verdict.best : t.verdict.nearest} <PlanText text={text} />
+          {settled ? (p.fits ? t.verdict.best : t.verdict.nearest) : p.fits ? t.verdict.bestListed : t.verdict.nearestListed} <PlanText text={text} />
         </p>
         <p class="sentence">
           {p.fits ? t.verdict.sentence(f.seconds(p.step_seconds), t.bound(p.bound), f.seconds(solOf(p.bound, p.sol) ?? p.lower_seconds)) : t.verdict.tooLarge(f.bytes(p.memory_bytes_per_gpu), f.bytes(p.memory_limit_bytes))}
@@ -30,6 +30,11 @@ export function Verdict({ answer, best, first, busy, settled }: { answer: Answer
             ...budgetFacts(p, t, f),
           ]}
         />
+        {!settled && (
+          <p class="note screen" id="listed">
+            {t.verdict.listed(f.int(Math.max(1, doc.plans?.length ?? 0)))} <button type="button" onClick={onSearch}>{t.verdict.again}</button>
+          </p>
+        )}
         {settled && <p class="note">{t.verdict.searched(f.int(doc.searched), f.seconds(doc.search_seconds))}{doc.partial ? ' ' + t.verdict.partial : ''}</p>}
         {settled && doc.published && (
           <p class="note">

@@ -3,10 +3,10 @@ import { post, type Problem } from '../api/client'
 import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc } from '../api/types'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
-import type { Training } from '../state'
+import { sliders, type Training } from '../state'
 import { Card, Failed, Select } from '../ui/parts'
 import { Slider } from '../ui/slider'
-import { precisions } from './form'
+import { lacks, precisions } from './form'
 import type { Answer } from './page'
 import { price, priced, requestOf, type Priced } from './request'
 
@@ -26,8 +26,6 @@ type Turns = Record<Knob, { at: number; below: string; above: string }[]>
 type Knob = 'net' | 'up' | 'hbm' | 'batch'
 const knobs: Record<Knob, string> = { net: 'network', up: 'scale-up', hbm: 'hbm', batch: 'batch' }
 
-const moves: (keyof Training)[] = ['net', 'up', 'hbm', 'batch', 'precision']
-
 /** useWalls prices the plans of an answer again whenever a wall moves; nothing is searched. */
 export function useWalls(answer: Answer, now: Training): WallsState {
   const ranked = useMemo(() => {
@@ -35,8 +33,8 @@ export function useWalls(answer: Answer, now: Training): WallsState {
     const list = doc.plans?.length ? doc.plans : [doc.best]
     return list.map(priced)
   }, [answer])
-  const moved = moves.some((k) => answer.asked[k] !== now[k])
-  const key = moved ? JSON.stringify([moves.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
+  const moved = sliders.some((k) => answer.asked[k] !== now[k])
+  const key = moved ? JSON.stringify([sliders.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
   const loaded = useLoaded(key, (signal) => reprice(ranked, now, signal), 16)
   const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked, answer.asked, signal), 400)
   const plans = moved && loaded.value ? loaded.value.plans : ranked
@@ -65,7 +63,8 @@ async function reprice(ranked: Priced[], now: Training, signal: AbortSignal): Pr
 interface Props {
   answer: Answer
   s: Training
-  set: (c: Partial<Training>) => void
+  move: (c: Partial<Training>) => void
+  back: () => void
   walls: WallsState
   cluster: ClusterDoc | undefined
 }
@@ -73,9 +72,9 @@ interface Props {
 const figure: Record<'net' | 'up' | 'hbm', string> = { net: 'network', up: 'scale-up link', hbm: 'memory bandwidth' }
 
 /** Walls are the sliders: what if the link, the memory, the batch, the format were other. */
-export function Walls({ answer, s, set, walls, cluster }: Props) {
+export function Walls({ answer, s, move, back, walls, cluster }: Props) {
   const { t, f } = useLang()
-  const batch0 = Number(answer.asked.batch)
+  const batch0 = answer.doc.global_batch
   const batches = useMemo(() => steps(batch0), [batch0])
   const best = walls.best?.result
   const first: PlanDoc | undefined = walls.first?.result
@@ -85,8 +84,12 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
     const above = turns.find((x) => x.at >= now)
     return [below && t.walls.turn(text(below.at), true, below.below), above && t.walls.turn(text(above.at), false, above.above)].filter((x) => x !== undefined)
   }
+  // Where a slider flips the verdict was asked with every other one as it was searched.
+  const elsewhere = (k: Knob) => sliders.some((x) => x !== k && s[x] !== answer.asked[x])
+  const hintsOf = (k: Knob, hints: string[]) => (elsewhere(k) && hints.length ? [t.walls.atSearched, ...hints] : hints)
+  const batch = s.batch === answer.asked.batch ? batch0 : Number(s.batch)
   return (
-    <Card title={t.walls.title} id="walls" aside={walls.moved ? <button type="button" onClick={() => set({ net: answer.asked.net, up: answer.asked.up, hbm: answer.asked.hbm, batch: answer.asked.batch, precision: answer.asked.precision })}>{t.walls.reset}</button> : undefined}>
+    <Card title={t.walls.title} id="walls" aside={walls.moved ? <button type="button" onClick={back}>{t.walls.reset}</button> : undefined}>
       <p class="note screen">{t.walls.note}</p>
       <div class="sliders">
         {(['net', 'up', 'hbm'] as const).map((k) => {
@@ -106,24 +109,26 @@ export function Walls({ answer, s, set, walls, cluster }: Props) {
               step={0.125}
               text={`${f.rate(base * Number(s[k]))}  ×${f.num(Number(s[k]))}`}
               marks={[...(flip ? [flip] : []), ...turns.map((x) => x.at)].map((v) => Math.log2(v / base))}
-              hints={[flip ? t.walls.flip(f.rate(flip), flip < even!.now, t.bound(even!.next_bound ?? '')) : t.walls.noFlip, ...tell(turns, even?.now ?? base, f.rate)]}
-              onInput={(v) => set({ [k]: String(Number((2 ** v).toPrecision(4))) })}
+              faded={elsewhere(k)}
+              hints={hintsOf(k, [flip ? t.walls.flip(f.rate(flip), flip < even!.now, t.bound(even!.next_bound ?? '')) : t.walls.noFlip, ...tell(turns, even?.now ?? base, f.rate)])}
+              onInput={(v) => move({ [k]: String(Number((2 ** v).toPrecision(4))) })}
             />
           )
         })}
         <Slider
           id="wall-batch"
           label={t.ask.batch}
-          value={Math.max(0, batches.indexOf(Number(s.batch)))}
+          value={Math.max(0, batches.indexOf(batch))}
           min={0}
           max={batches.length - 1}
           step={1}
-          text={`${f.int(Number(s.batch))} ${t.unit.sequences}`}
+          text={`${f.int(batch)} ${t.unit.sequences}`}
           marks={walls.turns.batch.map((x) => place(batches, x.at))}
-          hints={tell(walls.turns.batch, batch0, f.int)}
-          onInput={(v) => set({ batch: String(batches[v]) })}
+          faded={elsewhere('batch')}
+          hints={hintsOf('batch', tell(walls.turns.batch, batch0, f.int))}
+          onInput={(v) => move({ batch: batches[v] === batch0 ? answer.asked.batch : String(batches[v]) })}
         />
-        <Select label={t.ask.precision} value={s.precision} options={precisions} onChange={(v) => set({ precision: v })} id="wall-precision" />
+        <Select label={t.ask.precision} value={s.precision} options={precisions} off={(p) => lacks(p, cluster)} onChange={(v) => move({ precision: v })} id="wall-precision" />
       </div>
       {walls.error && <Failed error={walls.error} />}
       <p class={'flipverdict' + (walls.moved && first && first.bound !== answer.doc.best.bound ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact'
 import { useId } from 'preact/hooks'
-import { setToken, type Problem, type Progress } from '../api/client'
+import { damaged, setToken, type Problem, type Progress } from '../api/client'
 import { useLang } from '../i18n'
 
 /** Card is one section of a page. */
@@ -62,7 +62,7 @@ export function Field({ label, value, onInput, unit, list, hint, bad, numeric, p
   )
 }
 
-export function Select({ label, value, options, onChange, id }: { label: string; value: string; options: (string | [string, string])[]; onChange: (v: string) => void; id?: string }) {
+export function Select({ label, value, options, off, onChange, id }: { label: string; value: string; options: (string | [string, string])[]; off?: (v: string) => boolean; onChange: (v: string) => void; id?: string }) {
   const made = useId()
   const self = id ?? made
   return (
@@ -71,7 +71,7 @@ export function Select({ label, value, options, onChange, id }: { label: string;
       <select id={self} value={value} onChange={(e) => onChange(e.currentTarget.value)}>
         {options.map((o) => {
           const [v, text] = typeof o === 'string' ? [o, o] : o
-          return <option key={v} value={v}>{text}</option>
+          return <option key={v} value={v} disabled={off?.(v) && v !== value}>{text}</option>
         })}
       </select>
     </div>
@@ -102,7 +102,7 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   if (error.status === 401) return <Token onRetry={onRetry} />
   return (
     <div class="failed" role="alert">
-      <strong>{error.status === 0 ? t.error.offline : t.error.title}</strong>
+      <strong>{error.status === 0 ? t.error.offline : error.status === damaged ? t.error.damaged : t.error.title}</strong>
       <Detail text={error.detail} />
       {onRetry && <button type="button" onClick={onRetry}>{t.error.retry}</button>}
     </div>

@@ -38,5 +38,5 @@ export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, 
     void ask(question)
     return () => running.current?.abort()
   }, [])
-  return { answer, error, progress, busy, find: () => void ask(question), cancel }
+  return { answer, error, progress, busy, find: () => void ask(question), ask: (q: Q) => void ask(q), cancel }
 }

@@ -7,6 +7,7 @@ interface Props {
   step: number
   text: string // the value in words, with its unit
   marks?: number[] // where the verdict turns, in the slider's own scale
+  faded?: boolean // the marks hold for other settings than today's
   hints?: string[] // what turns there
   onInput: (v: number) => void
 }
@@ -32,7 +33,7 @@ export function Slider(p: Props) {
           onInput={(e) => p.onInput(Number(e.currentTarget.value))}
         />
         {shares.map((x, i) => (
-          <i key={i} class="flipmark" ref={(el) => el?.style.setProperty('--at', String(x))} aria-hidden="true" />
+          <i key={i} class={'flipmark' + (p.faded ? ' faded' : '')} ref={(el) => el?.style.setProperty('--at', String(x))} aria-hidden="true" />
         ))}
       </div>
       {hints.length > 0 && (
