@@ -127,6 +127,12 @@ func (f *Bench) Request(find Finder) (*bench.Config, error) {
 	c := &bench.Config{Service: openai.Config{URL: strings.TrimRight(f.url, "/"), Model: f.model, Reconnect: f.reconnect, Insecure: f.insecure},
 		Input: f.isl, Output: f.osl, Speed: f.speed, EchoReasoning: f.echo, Stream: !f.noStream, IgnoreEOS: !f.noEOS, NoCheck: f.noCheck,
 		Metrics: f.metrics, Nonce: f.nonce, Worker: f.worker, Seed: uint64(f.seed), Keep: f.keep, Labels: f.labels, Warmup: -1}
+	switch {
+	case given("temperature") && (!(f.temperature >= 0) || math.IsInf(f.temperature, 0)):
+		return nil, fmt.Errorf("--temperature %g: give a number from 0 up", f.temperature)
+	case given("speed") && !given("trace"):
+		return nil, errors.New("--speed is that of a trace: give --trace, or leave it out")
+	}
 	if given("temperature") {
 		c.Temperature = &f.temperature
 	}

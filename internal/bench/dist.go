@@ -34,8 +34,8 @@ func NewDist(samples []float64) Dist {
 	}
 	slices.Sort(samples)
 	d := Dist{N: n, Min: samples[0], Max: samples[n-1]}
-	for _, v := range samples {
-		d.Mean += v / float64(n)
+	for i, v := range samples {
+		d.Mean += (v - d.Mean) / float64(i+1) // of rising values: never beyond them by rounding
 	}
 	for _, v := range samples {
 		d.Std += (v - d.Mean) * (v - d.Mean)

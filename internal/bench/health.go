@@ -88,10 +88,11 @@ func (h *health) judge(s *Stage) Client {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	lag := NewDist(h.late)
-	c := Client{Valid: true, Reasons: []string{}, LagP99: lag.P99, LagMax: lag.Max, GCPause: milliseconds(gcPause() - h.gc), Memory: int64(h.memory)}
+	pause, memory, used := milliseconds(gcPause()-h.gc), int64(h.memory), 0.0
 	if wall := time.Since(h.begun); wall > 0 {
-		c.CPU = (cpuTime() - h.cpu).Seconds() / wall.Seconds()
+		used = (cpuTime() - h.cpu).Seconds() / wall.Seconds()
 	}
+	c := Client{Valid: true, Reasons: []string{}, LagP99: &lag.P99, LagMax: &lag.Max, CPU: &used, GCPause: &pause, Memory: &memory}
 	say := func(format string, args ...any) {
 		c.Valid = false
 		c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...))
@@ -100,8 +101,8 @@ func (h *health) judge(s *Stage) Client {
 	if finest > 0 && lag.P99 > max(lagFloor, maxLagShare*finest) {
 		say("the client ran %.3g ms late (p99), over a tenth of the median %s of %.3g ms", lag.P99, name, finest)
 	}
-	if cores := float64(runtime.GOMAXPROCS(0)); c.CPU > maxCPUShare*cores {
-		say("the client used %.2f of %.0f processors", c.CPU, cores)
+	if cores := float64(runtime.GOMAXPROCS(0)); used > maxCPUShare*cores {
+		say("the client used %.2f of %.0f processors", used, cores)
 	}
 	switch {
 	case s.Mode == Closed && s.Steady != nil && s.Requests.Failed == 0 && s.Steady.InFlight < minFlyShare*float64(s.Concurrency):

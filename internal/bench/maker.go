@@ -157,6 +157,16 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 		l = r.c.Levels[0]
 	}
 	a := r.client(l).Do(ctx, q)
+	for try := range refusedTries {
+		if a.Class != openai.RateLimited && a.Class != openai.Unavailable {
+			break
+		}
+		select { // a service that is busy for a moment is no reason to measure nothing
+		case <-ctx.Done():
+		case <-time.After(max(refusedWait<<try, min(a.RetryAfter, longestWait))):
+			a = r.client(l).Do(ctx, q)
+		}
+	}
 	switch {
 	case a.Class == "" || a.Class == openai.Empty:
 		return a, nil
@@ -167,12 +177,23 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 	case a.Class == openai.NoDone || a.Class == openai.NoFinish:
 		return a, nil // counted in the run, where it says more
 	}
+	if a.Class == openai.RateLimited || a.Class == openai.Unavailable {
+		return nil, fmt.Errorf("%s refused a first question %d times: %s (%s): wait until it is free, or leave the questions out with --no-check", r.c.Service.URL, refusedTries+1, a.Reason, a.Class)
+	}
 	return nil, fmt.Errorf("%s did not answer a first question: %s (%s)", r.c.Service.URL, a.Reason, a.Class)
 }
 
 // checkLimit is how long a first question may take: a service that is warming up
 // compiles kernels for minutes.
 const checkLimit = 10 * time.Minute
+
+// A refused first question (429, 503) is asked again so often, after waits that double,
+// or as long as the refusal asks for within bounds.
+const (
+	refusedTries = 3
+	refusedWait  = time.Second
+	longestWait  = 30 * time.Second
+)
 
 // least is the shortest prompt that will be asked.
 func (c *Config) least() int {

@@ -54,7 +54,6 @@ func Merge(all []*Record, slo *SLO) (*Report, error) {
 		d.Stages = append(d.Stages, s)
 		d.Seconds = max(d.Seconds, s.To)
 	}
-	d.Warnings = append(d.Warnings, "what the workers saw of themselves is in their own reports: see that each calls itself valid")
 	return d, nil
 }
 
@@ -78,7 +77,7 @@ func mergeStage(list []*Record, slo *SLO) (Stage, error) {
 	o := *list[0].Origin
 	for _, r := range list {
 		if r.Origin.Mode != o.Mode || r.Origin.NetDelay != o.NetDelay {
-			return Stage{}, fmt.Errorf("a %s load in one file, a %s one in another: join the workers of one evaluation", o.Mode, r.Origin.Mode)
+			return Stage{}, fmt.Errorf("one file holds load of the kind %s, another %s: join the workers of one evaluation", o.Mode, r.Origin.Mode)
 		}
 		level[r.Origin.Run+" "+r.Origin.Worker] = r.Origin.Level
 	}
@@ -89,7 +88,9 @@ func mergeStage(list []*Record, slo *SLO) (Stage, error) {
 	for _, r := range list {
 		r.Origin = &o
 	}
-	return NewStage(list, slo), nil
+	s := NewStage(list, slo)
+	s.Client = UnknownClient("records do not tell how their workers ran: see their own reports")
+	return s, nil
 }
 
 // names are the workers', in order.

@@ -129,14 +129,17 @@ type Latencies struct {
 
 // Client is what the client saw of itself.
 type Client struct {
-	Valid   bool     `json:"valid"` // false where the client was the bottleneck
+	Valid   bool     `json:"valid"` // false where the client was the bottleneck, or nobody knows
 	Reasons []string `json:"reasons"`
-	LagP99  float64  `json:"lag_p99_ms"`   // of a goroutine that is due: how late it runs
-	LagMax  float64  `json:"lag_max_ms"`   //
-	CPU     float64  `json:"cpu"`          // cores used on average
-	GCPause float64  `json:"gc_pause_ms"`  // in all
-	Memory  int64    `json:"memory_bytes"` // most that the Go runtime held
+	LagP99  *float64 `json:"lag_p99_ms"`   // of a goroutine that is due: how late it runs; null where not known
+	LagMax  *float64 `json:"lag_max_ms"`   //
+	CPU     *float64 `json:"cpu"`          // cores used on average
+	GCPause *float64 `json:"gc_pause_ms"`  // in all
+	Memory  *int64   `json:"memory_bytes"` // most that the Go runtime held
 }
+
+// UnknownClient is one of which nothing is known: its figures are not called valid.
+func UnknownClient(why string) Client { return Client{Reasons: []string{"not known: " + why}} }
 
 // Moment is one interval of the time line.
 type Moment struct {

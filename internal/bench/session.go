@@ -90,6 +90,7 @@ func (r *run) ask(ctx context.Context, l Level, q *openai.Request, rec *Record) 
 		if n := len(q.Messages); n > 0 {
 			rec.Prompt = q.Messages[n-1].Content
 		}
+		rec.Prompt, rec.Text = r.client(l).WithoutKey(rec.Prompt), r.client(l).WithoutKey(rec.Text)
 	}
 	r.live.done(rec)
 	return a

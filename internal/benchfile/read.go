@@ -159,14 +159,14 @@ func check(s *bench.Stage) error {
 // most is beyond any figure of a run, in whatever unit.
 const most = 1e15
 
-// newStage is one whose client nobody doubts, with figures from sent.
+// newStage is one whose client is not known, with figures from sent.
 func newStage(concurrency int, rate float64) bench.Stage {
 	s := bench.Stage{Mode: bench.Closed, Concurrency: concurrency, Timeline: []bench.Moment{}, Warnings: []string{}}
 	if rate > 0 {
 		s.Mode, s.Rate = bench.Open, rate
 	}
 	s.Basis, s.Other.Basis, s.Classes, s.Coverage = bench.Service, bench.Response, map[string]int{}, 1
-	s.Client = bench.Client{Valid: true, Reasons: []string{}}
+	s.Client = bench.UnknownClient("the file does not tell how its client ran")
 	return s
 }
 

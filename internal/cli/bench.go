@@ -122,6 +122,9 @@ func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
 			return nil, badInput(fmt.Errorf("--dataset: %w", err))
 		}
 	}
+	if cmd.Flags().Changed("think") && c.Turns <= 1 && c.Dialogues == nil {
+		return nil, usagef("--think is between the turns of a session: give --turns, or leave it out")
+	}
 	return c, nil
 }
 

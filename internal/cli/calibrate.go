@@ -87,6 +87,9 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string) (*tune.Input, 
 	if err := required(cmd, "out"); err != nil {
 		return nil, err
 	}
+	if err := notZero(cmd, "threads"); err != nil {
+		return nil, err
+	}
 	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
 		return nil, usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
 	}

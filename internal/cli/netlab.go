@@ -48,8 +48,8 @@ before its first byte. An interrupt stops it and prints what went through.
 		if err := required(cmd, "to"); err != nil {
 			return err
 		}
-		if _, port, err := net.SplitHostPort(to); err != nil || port == "" {
-			return usagef("--to %q: give a host and a port such as 127.0.0.1:8000", to)
+		if err := hostPort("to", to); err != nil {
+			return err
 		}
 		link, err := f.link()
 		if err != nil {
@@ -72,6 +72,20 @@ before its first byte. An interrupt stops it and prints what went through.
 	}
 	cmd.AddCommand(newHostsCommand(env))
 	return cmd
+}
+
+// hostPort refuses what no connection can be made to.
+func hostPort(flag, address string) error {
+	_, port, err := net.SplitHostPort(address)
+	if err == nil {
+		if _, err = net.LookupPort("tcp", port); port == "" || port == "0" {
+			err = errors.New("no port")
+		}
+	}
+	if err != nil {
+		return usagef("--%s %q: give a host and a port of 1 to 65535, such as 127.0.0.1:8000", flag, address)
+	}
+	return nil
 }
 
 // register adds the flags of a link.

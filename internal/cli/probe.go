@@ -142,6 +142,9 @@ listen on an address of the cluster's own network.`,
 	countFlag(cmd, &repeats, "repeats", "of each measurement (default 5)")
 	k.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := notZero(cmd, "streams", "repeats"); err != nil {
+			return err
+		}
 		switch {
 		case (listen == "") == (t.To == ""):
 			return usagef("probe tcp needs --listen or --to: see `ridgeline probe tcp --help`")
@@ -149,6 +152,9 @@ listen on an address of the cluster's own network.`,
 			return usagef("--streams %d, --repeats %d: give at most 1024 and 1000", streams, repeats)
 		case listen != "":
 			return listenTCP(cmd.Context(), env, listen)
+		}
+		if err := hostPort("to", t.To); err != nil {
+			return err
 		}
 		t.Streams, t.Repeats = int(streams), int(repeats)
 		if err := k.check(); err != nil {

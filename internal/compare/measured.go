@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
@@ -102,15 +103,17 @@ const lengthsApart = 0.02
 
 // doubts notes what makes a pair less than a comparison of like with like.
 func (c *Comparison) doubts(a, b *bench.Stage) {
-	for name, s := range map[string]*bench.Stage{"A": a, "B": b} {
+	for i, s := range []*bench.Stage{a, b} {
+		name := "AB"[i : i+1]
 		if !s.Client.Valid {
-			c.note("%s, %s: the client was the bottleneck", name, load(s))
+			c.note("%s, %s: client not valid: %s", name, load(s), strings.Join(s.Client.Reasons, "; "))
 		}
 		if n := s.Requests.Failed + s.Requests.Truncated; n > 0 {
 			c.note("%s, %s: %d of %d requests did not succeed, latencies are of the others", name, load(s), n, s.Requests.Sent)
 		}
 	}
-	for what, x := range map[string][2]bench.Dist{"prompts": {a.Input, b.Input}, "answers": {a.Output, b.Output}} {
+	for i, x := range [][2]bench.Dist{{a.Input, b.Input}, {a.Output, b.Output}} {
+		what := []string{"prompts", "answers"}[i]
 		if x[0].N > 0 && x[1].N > 0 && (x[1].Mean > x[0].Mean*(1+lengthsApart) || x[1].Mean < x[0].Mean*(1-lengthsApart)) {
 			c.note("%s: %s have %.0f tokens in A and %.0f in B on average", load(a), what, x[0].Mean, x[1].Mean)
 		}

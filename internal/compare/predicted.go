@@ -99,19 +99,16 @@ func (p *Point) rows(s *bench.Stage) (rows []GapRow) {
 }
 
 // explain splits the gap of TTFT by what the service's own metrics say of the mean:
-// measured TTFT is what lies between client and engine, the engine's queue, and the
-// rest of the engine's time, which the whole prediction is held against.
+// measured TTFT is what lies between client and engine, and the engine's own time. A
+// prediction states its TTFT whole, queue and prompt together: they are held against
+// the engine's queue and prompt together.
 func (r *GapRow) explain(s *bench.Stage) {
 	if s.Server == nil || s.Server.TTFT == nil || !(*s.Server.TTFT > 0) {
 		return
 	}
 	engine := *s.Server.TTFT
-	r.Parts = append(r.Parts, Part{"between client and engine: network, HTTP", r.Measured - engine})
-	if s.Server.Queue != nil {
-		r.Parts = append(r.Parts, Part{"in the service's queue", *s.Server.Queue})
-		engine -= *s.Server.Queue
-	}
-	r.Parts = append(r.Parts, Part{"reading prompts, beyond what was predicted", engine - r.Predicted})
+	r.Parts = append(r.Parts, Part{"between client and engine: network, HTTP", r.Measured - engine},
+		Part{"engine (queue and prompt), beyond what was predicted", engine - r.Predicted})
 }
 
 // ReadPrediction reads the documents of `infer --json` and `simulate --json`: of the

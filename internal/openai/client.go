@@ -152,12 +152,17 @@ func (c *Client) message(said string) string {
 	return c.clean(text)
 }
 
+// WithoutKey puts a mark in the place of the service's key, for what is kept of a text.
+func (c *Client) WithoutKey(text string) string {
+	if c.config.Key == "" {
+		return text
+	}
+	return strings.ReplaceAll(text, c.config.Key, "[key]")
+}
+
 // clean makes one short line without the key of what a service or the system said.
 func (c *Client) clean(text string) string {
-	if c.config.Key != "" {
-		text = strings.ReplaceAll(text, c.config.Key, "[key]")
-	}
-	r := []rune(strings.Join(strings.Fields(text), " "))
+	r := []rune(strings.Join(strings.Fields(c.WithoutKey(text)), " "))
 	if len(r) > maxReason {
 		r = append(r[:maxReason], '…')
 	}

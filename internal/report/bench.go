@@ -221,8 +221,10 @@ func stageFacts(s *bench.Stage) (facts [][2]string) {
 	if !c.Valid {
 		state = "NOT valid: it was the bottleneck, see the warnings"
 	}
-	if c.Memory > 0 {
-		add("client", "%s; %.2f processors, ran %.3g ms late (p99), %.3g ms of collections, %.0f MB", state, c.CPU, c.LagP99, c.GCPause, float64(c.Memory)/1e6)
+	if c.CPU != nil && c.LagP99 != nil && c.GCPause != nil && c.Memory != nil {
+		add("client", "%s; %.2f processors, ran %.3g ms late (p99), %.3g ms of collections, %.0f MB", state, *c.CPU, *c.LagP99, *c.GCPause, float64(*c.Memory)/1e6)
+	} else {
+		add("client", "n/a: not known, and so not called valid")
 	}
 	return facts
 }
@@ -262,7 +264,7 @@ func benchWarnings(p *Page, d *bench.Report) {
 	for i := range d.Stages {
 		s := &d.Stages[i]
 		if !s.Client.Valid {
-			rows = append(rows, []string{strconv.Itoa(i + 1), "not valid: " + strings.Join(s.Client.Reasons, "; ")})
+			rows = append(rows, []string{strconv.Itoa(i + 1), "client not valid: " + strings.Join(s.Client.Reasons, "; ")})
 		}
 		for _, w := range s.Warnings {
 			rows = append(rows, []string{strconv.Itoa(i + 1), w})

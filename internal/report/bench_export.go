@@ -90,7 +90,7 @@ func BenchPrometheus(w io.Writer, d *bench.Report) error {
 	times := gauge("latency_seconds", "Latencies of successes, by metric and statistic.", "metric", "statistic")
 	tokens := gauge("output_tokens_per_second", "Output tokens per second of the stage.")
 	good := gauge("goodput_requests_per_second", "Requests per second that meet every objective.")
-	valid := gauge("client_valid", "1 unless the client was the bottleneck.")
+	valid := gauge("client_valid", "1 unless the client was the bottleneck, or is not known.")
 	for i := range d.Stages {
 		s := &d.Stages[i]
 		of := []string{d.Model, strconv.Itoa(i), string(s.Mode), strconv.FormatFloat(stageX(s), 'g', -1, 64)}
