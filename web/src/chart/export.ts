@@ -31,12 +31,70 @@ export function standalone(svg: SVGSVGElement): SVGSVGElement {
   return copy
 }
 
-export const svgText = (svg: SVGSVGElement): string =>
-  '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(standalone(svg))
+/** Heading is what stands over a picture that leaves the page: its title, what it is of, and its legend. */
+export interface Heading {
+  title: string
+  subject: string
+  keys: { name: string; fill: string }[]
+}
 
-export async function pngBlob(svg: SVGSVGElement): Promise<Blob> {
-  const box = svg.viewBox.baseVal
-  const url = URL.createObjectURL(new Blob([svgText(svg)], { type: 'image/svg+xml' }))
+const row = 18 // px of a line of the heading
+const letter = 6.6 // px, about, of a letter at 12 px
+
+/** titled is a picture that stands alone, under its heading. */
+function titled(svg: SVGSVGElement, h: Heading): SVGSVGElement {
+  const copy = standalone(svg)
+  const { width, height } = svg.viewBox.baseVal
+  const made: SVGElement[] = []
+  const style = getComputedStyle(document.documentElement)
+  const add = (name: string, at: Record<string, string | number>, text = '') => {
+    const el = document.createElementNS('http://www.w3.org/2000/svg', name)
+    for (const [k, v] of Object.entries(at)) el.setAttribute(k, String(v))
+    el.textContent = text
+    made.push(el)
+  }
+  const write = (x: number, y: number, text: string, weight = 400) =>
+    add('text', { x, y, fill: style.getPropertyValue('--ink').trim() || '#000', 'font-size': 12, 'font-weight': weight, 'font-family': getComputedStyle(svg).fontFamily }, text)
+  let y = 0
+  for (const line of wrapped(h.title, width / letter)) write(8, (y += row), line, 600)
+  for (const line of wrapped(h.subject, width / letter)) write(8, (y += row), line)
+  let x = 8
+  if (h.keys.length) y += row
+  for (const k of h.keys) {
+    const needs = 28 + k.name.length * letter
+    if (x > 8 && x + needs > width) [x, y] = [8, y + row]
+    add('rect', { x, y: y - 10, width: 10, height: 10, rx: 2, fill: k.fill })
+    write(x + 15, y, k.name)
+    x += needs
+  }
+  const top = y + 8
+  copy.setAttribute('viewBox', `0 ${-top} ${width} ${height + top}`)
+  copy.setAttribute('height', String(height + top))
+  copy.firstElementChild!.setAttribute('y', String(-top)) // the ground
+  for (const el of made) el.setAttribute('y', String(Number(el.getAttribute('y')) - top))
+  copy.append(...made)
+  return copy
+}
+
+/** wrapped breaks a line after a space or a comma. */
+function wrapped(text: string, most: number): string[] {
+  const out: string[] = []
+  for (const part of text.match(/[^ ,]*[ ,]*/g) ?? []) {
+    const last = out.at(-1)
+    if (last === undefined || last.length + part.trimEnd().length > most) out.push(part)
+    else out[out.length - 1] = last + part
+  }
+  return out.map((l) => l.trimEnd()).filter((l) => l)
+}
+
+export const svgText = (svg: SVGSVGElement, h: Heading): string => asText(titled(svg, h))
+
+const asText = (svg: SVGSVGElement): string => '<?xml version="1.0" encoding="UTF-8"?>\n' + new XMLSerializer().serializeToString(svg)
+
+export async function pngBlob(svg: SVGSVGElement, h: Heading): Promise<Blob> {
+  const picture = titled(svg, h)
+  const box = picture.viewBox.baseVal
+  const url = URL.createObjectURL(new Blob([asText(picture)], { type: 'image/svg+xml' }))
   try {
     const img = new Image()
     img.src = url

@@ -1,12 +1,16 @@
 import type { ComponentChildren } from 'preact'
-import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { createContext } from 'preact'
+import { useContext, useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useLang } from '../i18n'
-import { csv, download, pngBlob, svgText } from './export'
+import { csv, download, pngBlob, svgText, type Heading } from './export'
 
 export interface Data {
   head: string[]
   rows: (string | number | null | undefined)[][]
 }
+
+/** Subject says in a line what the pictures below it are of: it goes with those that leave the page. */
+export const Subject = createContext('')
 
 interface Props {
   name: string // of exported files
@@ -31,8 +35,14 @@ export function Figure({ name, title, note, data, legend, busy, draw, of }: Prop
   const [open, setOpen] = useState(false)
   const drawing = useMemo(() => (width >= least ? draw(width) : null), [width, t, ...of])
   const svg = () => box.current!.querySelector('svg')!
+  const subject = useContext(Subject)
+  const heading = (): Heading => ({
+    title,
+    subject,
+    keys: [...box.current!.closest('figure')!.querySelectorAll('.legend li')].map((li) => ({ name: li.textContent ?? '', fill: getComputedStyle(li.querySelector('rect')!).fill })),
+  })
   const png = () =>
-    pngBlob(svg()).then(
+    pngBlob(svg(), heading()).then(
       (b) => download(name + '.png', b),
       (e: unknown) => setFailed(String(e)),
     )
@@ -41,7 +51,7 @@ export function Figure({ name, title, note, data, legend, busy, draw, of }: Prop
       <figcaption>
         <h3>{title}</h3>
         <div class="exports">
-          <button type="button" class="quiet" onClick={() => download(name + '.svg', svgText(svg()), 'image/svg+xml')} aria-label={`SVG: ${title}`}>
+          <button type="button" class="quiet" onClick={() => download(name + '.svg', svgText(svg(), heading()), 'image/svg+xml')} aria-label={`SVG: ${title}`}>
             SVG
           </button>
           <button type="button" class="quiet" onClick={png} aria-label={`PNG: ${title}`}>

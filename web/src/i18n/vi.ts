@@ -97,7 +97,7 @@ export const vi: Dict = {
   },
   walls: {
     title: 'Dời các bức tường',
-    note: 'Các kế hoạch trong bảng được tính giá lại khi bạn kéo; không tìm kiếm lại. Vạch đánh dấu nơi kết luận về kế hoạch tốt nhất đảo chiều.',
+    note: 'Các kế hoạch trong bảng được ước lượng lại khi bạn kéo; không tìm kiếm lại. Vạch đánh dấu nơi kết luận về kế hoạch tốt nhất đảo chiều.',
     net: 'Mạng mỗi GPU',
     up: 'Liên kết nội bộ mỗi GPU',
     hbm: 'Băng thông bộ nhớ',

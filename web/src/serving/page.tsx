@@ -5,6 +5,7 @@ import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Empty, Facts, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
 import { PlanText } from '../ui/plan'
+import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
 import { Kv, Latency } from './capacity'
 import { Curves } from './curves'
@@ -46,8 +47,9 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
   const { doc, asked } = answer
   const b = doc.best
   const name = `${doc.model}-${doc.clusters.join('-')}`
+  const subject = `${doc.model}, ${doc.clusters.join(', ')}, ${t.serving.isl} ${doc.isl}, ${t.serving.osl} ${doc.osl}, ${b.weights}, KV ${b.kv}: ${planText(b.plan)}`
   return (
-    <>
+    <Subject.Provider value={subject}>
       <Card title={t.verdict.title} id="verdict">
         <p class="lead">
           {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <PlanText text={planText(b.plan)} />
@@ -85,6 +87,6 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
       <Notes title={t.warnings} lines={doc.warnings} />
       <Notes title={t.assumptions} lines={doc.assumptions} />
       <ReportButton name={`ridgeline-serving-${name}`} />
-    </>
+    </Subject.Provider>
   )
 }

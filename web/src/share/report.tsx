@@ -1,12 +1,15 @@
+import { useContext } from 'preact/hooks'
 import { download, standalone } from '../chart/export'
+import { Subject } from '../chart/figure'
 import { useLang } from '../i18n'
 
 /** ReportButton saves the answer as one HTML file: text, tables and pictures, no script, nothing fetched. */
 export function ReportButton({ name }: { name: string }) {
   const { t, lang } = useLang()
+  const subject = useContext(Subject)
   return (
     <div class="row">
-      <button type="button" id="report" onClick={() => download(name.replace(/[^\w.-]+/g, '-') + '.html', reportOf(lang, t.title, t.share.made, t.share.state), 'text/html')}>
+      <button type="button" id="report" onClick={() => download(name.replace(/[^\w.-]+/g, '-') + '.html', reportOf(lang, t.title, subject, t.share.made, t.share.state), 'text/html')}>
         {t.share.report}
       </button>
     </div>
@@ -14,7 +17,7 @@ export function ReportButton({ name }: { name: string }) {
 }
 
 /** reportOf copies what the page shows; controls go, pictures become standalone, numbers of pictures stay folded. */
-export function reportOf(lang: string, title: string, made: string, again: string): string {
+export function reportOf(lang: string, title: string, subject: string, made: string, again: string): string {
   const shown = document.querySelector<HTMLElement>('.main')!
   const copy = shown.cloneNode(true) as HTMLElement
   const drawn = shown.querySelectorAll<SVGSVGElement>('.drawing svg')
@@ -33,6 +36,8 @@ export function reportOf(lang: string, title: string, made: string, again: strin
   const styles = [...document.styleSheets].flatMap((x) => [...x.cssRules].map((r) => r.cssText)).join('\n')
   const head = document.createElement('h1')
   head.textContent = document.title
+  const question = document.createElement('p')
+  question.textContent = subject
   const foot = document.createElement('p')
   foot.className = 'note'
   const link = document.createElement('a')
@@ -41,7 +46,7 @@ export function reportOf(lang: string, title: string, made: string, again: strin
   foot.append(`${made}, ${new Date().toISOString().slice(0, 10)}. `, link)
   const body = document.createElement('div')
   body.className = 'main report'
-  body.append(head, ...copy.childNodes, foot)
+  body.append(head, question, ...copy.childNodes, foot)
   const theme = document.documentElement.dataset.theme
   const name = document.createElement('title')
   name.textContent = title + ': ' + document.title

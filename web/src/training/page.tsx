@@ -7,6 +7,7 @@ import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Empty, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
 import { PlanText } from '../ui/plan'
+import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
 import { Form } from './form'
 import { Links } from './links'
@@ -73,27 +74,32 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
   const chosen: Priced | undefined = list[index]
   const plan: PlanDoc | undefined = chosen?.result
   const key = plan ? JSON.stringify([now, shortPlan(plan), base]) : ''
+  const { doc } = answer
+  const turned = (['net', 'up', 'hbm'] as const).filter((k) => now[k] !== '1').map((k) => `${t.walls[k]} ×${now[k]}`)
+  const subject = [doc.model, doc.cluster, `${t.ask.batch} ${now.batch}`, `${t.ask.seq} ${now.seq}`, now.precision, ...turned].join(', ')
   return (
-    <>
+    <Subject.Provider value={subject}>
       <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!walls.moved} onSearch={again} />
       <Walls answer={answer} s={now} move={move} back={() => set({ moved: '' })} walls={walls} cluster={cluster} />
       <Plans list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
       {plan && (
         <>
-          <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
-            <div class="pictures">
-              <Roofline s={now} plan={chosen!} id={key} />
-              <Links plan={plan} />
-              <Timeline s={now} plan={chosen!} id={key} />
-              <Memory s={now} plan={chosen!} id={key} />
-            </div>
-          </Card>
+          <Subject.Provider value={`${subject}: ${chosen!.text}`}>
+            <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
+              <div class="pictures">
+                <Roofline s={now} plan={chosen!} id={key} />
+                <Links plan={plan} />
+                <Timeline s={now} plan={chosen!} id={key} />
+                <Memory s={now} plan={chosen!} id={key} />
+              </div>
+            </Card>
+          </Subject.Provider>
           <WhyNot answer={answer} s={s} now={now} set={set} best={walls.best?.result ?? answer.doc.best} moved={walls.moved} />
         </>
       )}
       <Notes title={t.warnings} lines={[...(answer.doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} />
       <Notes title={t.assumptions} lines={answer.doc.assumptions} />
       <ReportButton name={`ridgeline-${answer.doc.model}-${answer.doc.cluster}`} />
-    </>
+    </Subject.Provider>
   )
 }
