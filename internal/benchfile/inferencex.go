@@ -46,7 +46,10 @@ func readInferenceX(raw []byte) (*Imported, error) {
 		if r.Conc == nil || !(r.Conc.v >= 1) || r.PerGPU == nil {
 			return nil, fmt.Errorf("row %d: conc or tput_per_gpu is missing", k+1)
 		}
-		s := r.stage(keys)
+		s, err := r.stage(keys)
+		if err != nil {
+			return nil, fmt.Errorf("row %d: %w", k+1, err)
+		}
 		if all == nil {
 			of, all = r, &Imported{Report: newReport(r.Model, s)}
 			all.Report.Labels = map[string]string{"hw": r.Hardware, "framework": r.Framework, "precision": r.Precision}
@@ -61,7 +64,7 @@ func readInferenceX(raw []byte) (*Imported, error) {
 }
 
 // stage is one row. The number of requests is the protocol's: ten per user.
-func (r *inferenceXRow) stage(keys map[string]json.RawMessage) bench.Stage {
+func (r *inferenceXRow) stage(keys map[string]json.RawMessage) (bench.Stage, error) {
 	s := newStage(count(r.Conc.v), 0)
 	s.Requests.OK = 10 * s.Concurrency
 	s.Requests.Sent = s.Requests.OK
@@ -72,18 +75,12 @@ func (r *inferenceXRow) stage(keys map[string]json.RawMessage) bench.Stage {
 	if gpus > 0 {
 		s.OutputRate, s.InputRate = zero(r.Output.times(gpus)), zero(r.Input.times(gpus))
 	}
+	of := keyed{all: keys}
 	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
-		get := func(name string) float64 {
-			var v number
-			raw, ok := keys[name+"_"+metric]
-			if !ok || json.Unmarshal(raw, &v) != nil {
-				return math.NaN()
-			}
-			return v.v * 1e3
-		}
+		get := func(name string) float64 { return of.number(name+"_"+metric) * 1e3 }
 		*into = stated(bench.Dist{N: s.Requests.OK, Mean: get("mean"), P50: get("median"), P90: get("p90"), P95: get("p95"), P99: get("p99"),
 			Min: math.NaN(), Max: math.NaN(), Std: get("std")})
 	}
 	s.Input, s.Output = mean(r.ISL.or(math.NaN()), s.Requests.OK), mean(r.OSL.or(math.NaN()), s.Requests.OK)
-	return s
+	return s, of.err
 }

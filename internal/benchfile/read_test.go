@@ -120,3 +120,15 @@ func FuzzRead(f *testing.F) {
 		}
 	})
 }
+
+// A text where a number is wanted is an error that names the key, never unknown.
+func TestTextsAreNoNumbers(t *testing.T) {
+	for text, key := range map[string]string{
+		`{"completed": 1, "output_throughput": 1, "request_throughput": 1, "mean_ttft_ms": "x"}`: "mean_ttft_ms",
+		`{"hw": "h", "conc": 1, "tput_per_gpu": 1, "mean_ttft": "x"}`:                            "mean_ttft",
+	} {
+		if _, err := Read(strings.NewReader(text), ""); err == nil || !strings.Contains(err.Error(), key) {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}

@@ -3,6 +3,7 @@ package benchfile
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
@@ -39,7 +40,8 @@ func readVLLM(raw []byte) (*Imported, error) {
 		return nil, err
 	}
 	var all map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &all); err != nil {
+	err := json.Unmarshal(raw, &all)
+	if err != nil {
 		return nil, err
 	}
 	if f.Completed == nil || f.Output == nil {
@@ -63,7 +65,9 @@ func readVLLM(raw []byte) (*Imported, error) {
 	s.InputRate = zero(f.InputTotal.v / f.Duration.v)
 	n := s.Requests.OK
 	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
-		*into = vllmDist(all, metric, n, 1)
+		if *into, err = vllmDist(all, metric, n, 1); err != nil {
+			return nil, err
+		}
 	}
 	if n > 0 {
 		s.Input, s.Output = mean(f.InputTotal.v/float64(n), n), mean(f.OutputTotal.v/float64(n), n)
@@ -116,20 +120,37 @@ func (f *vllmFile) requests(i *Imported) error {
 }
 
 // vllmDist reads mean_X_ms, median_X_ms, std_X_ms and percentiles pNN_X_ms.
-func vllmDist(all map[string]json.RawMessage, metric string, n int, scale float64) bench.Dist {
-	get := func(name string) float64 {
-		var v number
-		raw, ok := all[name+"_"+metric+"_ms"]
-		if !ok || json.Unmarshal(raw, &v) != nil {
-			return math.NaN()
-		}
-		return v.v * scale
-	}
+func vllmDist(all map[string]json.RawMessage, metric string, n int, scale float64) (bench.Dist, error) {
+	k := keyed{all: all}
+	get := func(name string) float64 { return k.number(name+"_"+metric+"_ms") * scale }
 	d := bench.Dist{N: n, Mean: get("mean"), P50: get("median"), P90: get("p90"), P95: get("p95"), P99: get("p99"), Min: math.NaN(), Max: math.NaN(), Std: get("std")}
 	if math.IsNaN(d.P50) {
 		d.P50 = get("p50")
 	}
-	return stated(d)
+	return stated(d), k.err
+}
+
+// keyed reads numbers by keys that are made up of words; err is of the first that is
+// there and is none.
+type keyed struct {
+	all map[string]json.RawMessage
+	err error
+}
+
+// number is unknown where the key is not there.
+func (k *keyed) number(key string) float64 {
+	raw, ok := k.all[key]
+	if !ok {
+		return math.NaN()
+	}
+	var v number
+	if err := json.Unmarshal(raw, &v); err != nil {
+		if k.err == nil {
+			k.err = fmt.Errorf("%s is %.20s: give a number", key, raw)
+		}
+		return math.NaN()
+	}
+	return v.v
 }
 
 // stated is nothing where neither mean nor median is.

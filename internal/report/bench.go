@@ -12,14 +12,21 @@ import (
 // Bench prints an evaluation: what went wrong first, then a row per stage, then
 // each stage's distributions.
 func Bench(p *Page, d *bench.Report) {
-	p.Heading("bench of %s at %s", d.Model, d.URL)
+	at, began := "", d.Started
+	if d.URL != "" {
+		at = " at " + d.URL
+	}
+	if began != "" && d.Seconds > 0 {
+		began += ", took " + seconds(d.Seconds)
+	}
+	p.Heading("bench of %s%s", d.Model, at)
 	stream := "streamed"
 	if !d.Stream {
 		stream = "not streamed"
 	}
 	p.Facts([2]string{"asked", d.Load}, [2]string{"endpoint", d.Endpoint + ", " + stream}, [2]string{"prompts", d.Prompts},
 		[2]string{"objective", benchSLO(d.SLO)}, [2]string{"protocol", d.Protocol}, [2]string{"worker", d.Worker}, [2]string{"labels", labelText(d.Labels)},
-		[2]string{"began", d.Started + ", took " + seconds(d.Seconds)}, [2]string{"records", d.Records})
+		[2]string{"began", began}, [2]string{"records", d.Records})
 	if d.Partial {
 		p.Text(0, "Interrupted: the figures are those of what was measured so far.")
 	}
@@ -195,16 +202,43 @@ func benchStage(p *Page, d *bench.Report, i int) {
 	p.Facts(stageFacts(s)...)
 }
 
+// wholeFact is the rates of a stage; what is 0 was not stated, by another tool's file,
+// or nothing came.
+func wholeFact(s *bench.Stage) string {
+	var parts []string
+	for _, x := range []struct {
+		v    float64
+		unit string
+	}{{s.OutputRate, "output tokens/s"}, {s.InputRate, "input tokens/s"}, {s.RequestRate, "requests/s"}} {
+		if x.v > 0 {
+			parts = append(parts, number4(x.v)+" "+x.unit)
+		}
+	}
+	text := strings.Join(parts, ", ")
+	if text == "" {
+		text = "no token rate"
+	}
+	if s.To > s.From {
+		text += " over " + seconds(s.To-s.From)
+	}
+	if s.InFlight > 0 {
+		text += fmt.Sprintf("; %.3g in flight on average", s.InFlight)
+	}
+	return text
+}
+
 func stageFacts(s *bench.Stage) (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
 	}
 	add("requests", "%d sent: %d ok, %d failed, %d truncated, %d cancelled; %d to warm up, %d never sent",
 		s.Requests.Sent, s.Requests.OK, s.Requests.Failed, s.Requests.Truncated, s.Requests.Cancelled, s.Warmup, s.Unsent)
-	add("tokens", "%s in and %s out per request (mean); %s per chunk; the service counted %.0f %% of the answers",
-		ms(s.Input, "mean"), ms(s.Output, "mean"), number4(s.PerChunk), 100*s.Counted)
-	add("whole", "%s output tokens/s, %s input tokens/s, %s requests/s over %s; %.3g in flight on average",
-		number4(s.OutputRate), number4(s.InputRate), number4(s.RequestRate), seconds(s.To-s.From), s.InFlight)
+	tokens := fmt.Sprintf("%s in and %s out per request (mean)", ms(s.Input, "mean"), ms(s.Output, "mean"))
+	if s.PerChunk > 0 { // no answer has less than a token per chunk: 0 is not stated
+		tokens += fmt.Sprintf("; %s per chunk; the service counted %.0f %% of the answers", number4(s.PerChunk), 100*s.Counted)
+	}
+	add("tokens", "%s", tokens)
+	add("whole", "%s", wholeFact(s))
 	if w := s.Steady; w != nil {
 		add("steady", "%s output tokens/s, %s requests/s over %s (%.0f %% of the stage); TTFT p50 %s, TPOT p50 %s ms",
 			number4(w.OutputRate), number4(w.RequestRate), seconds(w.To-w.From), 100*w.Coverage, ms(w.TTFT, "p50"), ms(w.TPOT, "p50"))
