@@ -28,6 +28,9 @@ export const roomFor = (labels: string[]): number => 34 + Math.max(...labels.map
 export function Axes({ box, x, y, xLabel, yLabel, xText, yText }: Props) {
   const bottom = box.height - box.bottom
   const right = box.width - box.right
+  // Short labels may stand closer: a narrow picture keeps enough of them.
+  const marks = (room: number) => x.marks(Math.max(2, Math.floor((right - box.left) / room)))
+  const across = marks(48).every((v) => xText(v).length <= 5) ? marks(48) : marks(62)
   return (
     <g class="axes" aria-hidden="true">
       {y.marks(Math.max(3, Math.floor((bottom - box.top) / 45))).map((v) => (
@@ -36,7 +39,7 @@ export function Axes({ box, x, y, xLabel, yLabel, xText, yText }: Props) {
           <text x={box.left - 8} dy="0.32em" text-anchor="end">{yText(v)}</text>
         </g>
       ))}
-      {x.marks(Math.max(2, Math.floor((right - box.left) / 62))).map((v) => (
+      {across.map((v) => (
         <g key={v} transform={`translate(${x.at(v)},0)`}>
           <line class="grid" y1={box.top} y2={bottom} />
           <text y={bottom + 17} text-anchor="middle">{xText(v)}</text>

@@ -80,6 +80,7 @@ export function Figure({ name, title, note, data, legend, busy, draw, of }: Prop
 const mostRows = 500
 
 function Numbers({ data, title }: { data: Data; title: string }) {
+  const { f } = useLang()
   return (
     <div class="scroll" tabIndex={0} role="region" aria-label={title}>
       <table>
@@ -88,7 +89,7 @@ function Numbers({ data, title }: { data: Data; title: string }) {
         </thead>
         <tbody>
           {data.rows.slice(0, mostRows).map((r, i) => (
-            <tr key={i}>{r.map((c, j) => <td key={j} class={typeof c === 'number' ? 'n' : undefined}>{typeof c === 'number' ? Number(c.toPrecision(5)) : c}</td>)}</tr>
+            <tr key={i}>{r.map((c, j) => <td key={j} class={typeof c === 'number' ? 'n' : undefined}>{typeof c === 'number' ? f.num(c) : c}</td>)}</tr>
           ))}
         </tbody>
       </table>

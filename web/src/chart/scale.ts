@@ -24,7 +24,10 @@ export function log(domain: [number, number], range: [number, number]): Scale {
     const of = (keep: number[]) => all.filter((v) => keep.includes(Math.round(v / 10 ** Math.floor(Math.log10(v) + 1e-9))))
     const close = decades < 1 ? of([1, 2, 3, 5, 7]) : of([1, 2, 5])
     if (close.length < 2) return thin(s.ticks(n), n)
-    return close.length <= n ? close : decades < 1 ? thin(close, n) : thin(of([1]), n)
+    if (close.length <= n) return close
+    if (decades < 1) return thin(close, n)
+    const thirds = of([1, 3])
+    return thirds.length <= n ? thirds : thin(of([1]), n)
   }
   return { at: s, marks, from: domain[0], to: domain[1] }
 }

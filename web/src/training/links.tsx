@@ -11,6 +11,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
   const sol = resources.map((r) => ({ r, v: plan.sol[`${r}_seconds`] }))
   const rest = Object.entries(plan.exposed).filter(([, v]) => v > plan.step_seconds * 1e-4)
   const spent = [{ part: 'kernels', v: plan.kernel_seconds }, ...rest.map(([part, v]) => ({ part, v }))]
+  const partName = (k: string) => (k === 'optimizer' ? t.timeline.optimizer : t.part(k))
   const bars: Bar[] = [
     ...sol.map(({ r, v }) => ({
       name: t.bound(r),
@@ -19,7 +20,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
     })),
     {
       name: t.fact.step,
-      parts: spent.map((x) => ({ value: x.v, tone: 'spent-' + x.part, label: `${t.part(x.part)}: ${f.seconds(x.v)}\n${t.links.ofStep(f.percent(x.v / plan.step_seconds))}` })),
+      parts: spent.map((x) => ({ value: x.v, tone: 'spent-' + x.part, label: `${partName(x.part)}: ${f.seconds(x.v)}\n${t.links.ofStep(f.percent(x.v / plan.step_seconds))}` })),
     },
   ]
   return (
@@ -29,9 +30,9 @@ export function Links({ plan }: { plan: PlanDoc }) {
       note={t.links.note(t.bound(plan.bound), f.ratio(Math.max(plan.sol.nvlink_seconds, plan.sol.network_seconds) / plan.sol.compute_seconds))}
       data={{
         head: [t.links.resource, t.links.seconds, '% ' + t.fact.step],
-        rows: [...sol.map(({ r, v }) => [t.bound(r), v, (v / plan.step_seconds) * 100]), ...spent.map((x) => [t.part(x.part), x.v, (x.v / plan.step_seconds) * 100])],
+        rows: [...sol.map(({ r, v }) => [t.bound(r), v, (v / plan.step_seconds) * 100]), ...spent.map((x) => [partName(x.part), x.v, (x.v / plan.step_seconds) * 100])],
       }}
-      legend={<Legend keys={spent.map((x) => ({ name: t.part(x.part), tone: 'spent-' + x.part }))} />}
+      legend={<Legend keys={spent.map((x) => ({ name: partName(x.part), tone: 'spent-' + x.part }))} />}
       of={[plan]}
       draw={(width) => <Bars width={width} label={t.links.title} bars={bars} text={f.seconds} axis={t.links.axis} limit={{ value: plan.step_seconds, name: t.fact.step }} thick={24} />}
     />
