@@ -1,7 +1,7 @@
 # plan: build and print the DeepSeek-V3 plan. check: everything CI runs. dist: release binaries.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BUILD   := go build -trimpath -buildvcs=false -ldflags '-s -w -X github.com/ridgeline/ridgeline/internal/cli.version=$(VERSION)'
-FUZZ    := 3s
+FUZZ    := 2s
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE    := $(if $(shell command -v cc),-race)
 # Go keeps its caches under HOME; a bare environment gets one here.
@@ -32,9 +32,9 @@ fuzz:
 	while read -r dir target; do go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ) "$$dir" || exit 1; done
 
 dist:
-	@for os in linux darwin windows; do for arch in amd64 arm64; do \
-	  out=dist/ridgeline-$(VERSION)-$$os-$$arch; [ $$os != windows ] || out=$$out.exe; echo $$out; \
-	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(BUILD) -o $$out ./cmd/ridgeline || exit 1; done; done
+	@for p in $(or $(PLATFORMS),linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64); do \
+	  os=$${p%/*} arch=$${p#*/} out=dist/ridgeline-$(VERSION)-$${p%/*}-$${p#*/}; [ $$os != windows ] || out=$$out.exe; echo $$out; \
+	  CGO_ENABLED=0 GOOS=$$os GOARCH=$$arch $(BUILD) -o $$out ./cmd/ridgeline || exit 1; done
 
 clean: ; rm -rf bin dist
 include web/web.mk engine/engine.mk
