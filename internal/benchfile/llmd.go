@@ -7,17 +7,17 @@ import (
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
 
-// llmdStatistic is one statistic of llm-d's benchmark report with its units.
+// llmdStatistic is one statistic of llm-d's benchmark report: AIPerf's under other keys.
 type llmdStatistic struct {
-	Units string  `json:"units"`
-	Mean  *number `json:"mean"`
-	Std   *number `json:"stddev"`
-	Min   *number `json:"min"`
-	P50   *number `json:"p50"`
-	P90   *number `json:"p90"`
-	P95   *number `json:"p95"`
-	P99   *number `json:"p99"`
-	Max   *number `json:"max"`
+	Unit string  `json:"units"`
+	Avg  *number `json:"mean"`
+	P50  *number `json:"p50"`
+	P90  *number `json:"p90"`
+	P95  *number `json:"p95"`
+	P99  *number `json:"p99"`
+	Min  *number `json:"min"`
+	Max  *number `json:"max"`
+	Std  *number `json:"stddev"`
 }
 
 // llmdFile is the benchmark report of llm-d-benchmark (schema 0.1), as JSON.
@@ -93,9 +93,5 @@ func readLLMD(raw []byte) (*Imported, error) {
 
 // dist is a statistic as a distribution of n, times in ms.
 func (t *llmdStatistic) dist(n int, time bool) (bench.Dist, error) {
-	if t == nil {
-		return bench.Dist{}, nil
-	}
-	m := aiperfMetric{Unit: t.Units, Avg: t.Mean, P50: t.P50, P90: t.P90, P95: t.P95, P99: t.P99, Min: t.Min, Max: t.Max, Std: t.Std}
-	return m.dist(n, time)
+	return (*aiperfMetric)(t).dist(n, time)
 }

@@ -104,5 +104,21 @@ func (b *builder) kvName() (string, error) {
 	return "", fmt.Errorf("%s has no KV cache of %s: nearest is %s", b.Engine, b.Serve.KV, near)
 }
 
+// formats adds the cache's and the weights' formats, in the flags that vLLM and SGLang
+// share.
+func (b *builder) formats(a *args) error {
+	kv, err := b.kvName()
+	if err != nil {
+		return err
+	}
+	if kv != "" {
+		a.add("--kv-cache-dtype", kv)
+	}
+	if q := b.Serve.Quantization; q != "" {
+		a.add("--quantization", q)
+	}
+	return nil
+}
+
 // servedName is the name by which clients ask for the model.
 func (b *builder) servedName() string { return b.Model.Name }

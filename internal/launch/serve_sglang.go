@@ -55,15 +55,8 @@ func (b *builder) sglang(r role) (g group, err error) {
 
 func (b *builder) sglangOptions(a *args, r role, exchange bool) error {
 	o := &b.Serve
-	kv, err := b.kvName()
-	if err != nil {
+	if err := b.formats(a); err != nil {
 		return err
-	}
-	if kv != "" {
-		a.add("--kv-cache-dtype", kv)
-	}
-	if o.Quantization != "" {
-		a.add("--quantization", o.Quantization)
 	}
 	if n := r.layout.Redundant; n > 0 {
 		if !exchange {

@@ -42,15 +42,8 @@ func (b *builder) vllm(r role) (g group, err error) {
 
 func (b *builder) vllmOptions(a *args, r role) error {
 	o := &b.Serve
-	kv, err := b.kvName()
-	if err != nil {
+	if err := b.formats(a); err != nil {
 		return err
-	}
-	if kv != "" {
-		a.add("--kv-cache-dtype", kv)
-	}
-	if o.Quantization != "" {
-		a.add("--quantization", o.Quantization)
 	}
 	if r.layout.Redundant > 0 {
 		a.add("--enable-eplb")

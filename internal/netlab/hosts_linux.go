@@ -146,37 +146,3 @@ func (h *Hosts) Run(host string, cmd *exec.Cmd) error {
 	}
 	return cmd.Wait()
 }
-
-// Netem tells whether the kernel can delay packets, by trying it on the loopback
-// interface of a namespace of its own. It needs root.
-func Netem() (bool, error) {
-	runtime.LockOSThread()
-	defer runtime.UnlockOSThread()
-	home, err := netns.Get()
-	if err != nil {
-		return false, err
-	}
-	defer home.Close()
-	tried, err := netns.New()
-	if err != nil {
-		return false, err
-	}
-	defer tried.Close()
-	if back := netns.Set(home); back != nil {
-		panic(back) // this thread would go on in the wrong network
-	}
-	at, err := netlink.NewHandleAt(tried)
-	if err != nil {
-		return false, err
-	}
-	defer at.Close()
-	lo, err := at.LinkByName("lo")
-	if err != nil {
-		return false, err
-	}
-	err = delayInterface(at, lo.Attrs().Index, Shape{Delay: 1})
-	if errors.Is(err, ErrNoNetem) {
-		return false, nil
-	}
-	return err == nil, err
-}

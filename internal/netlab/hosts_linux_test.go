@@ -5,9 +5,13 @@ import (
 	"errors"
 	"os"
 	"os/exec"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/vishvananda/netlink"
+	"github.com/vishvananda/netns"
 )
 
 // Two hosts reach each other over their link and nothing else. The namespaces'
@@ -62,7 +66,7 @@ func TestHostsWithDelay(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("network namespaces need root")
 	}
-	there, err := Netem()
+	there, err := netem()
 	if err != nil {
 		t.Skipf("no namespaces here: %v", err)
 	}
@@ -85,4 +89,38 @@ func TestHostNames(t *testing.T) {
 			t.Errorf("%q was taken", name)
 		}
 	}
+}
+
+// netem tells whether the kernel can delay packets, by trying it on the loopback
+// interface of a namespace of its own. It needs root.
+func netem() (bool, error) {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	home, err := netns.Get()
+	if err != nil {
+		return false, err
+	}
+	defer home.Close()
+	tried, err := netns.New()
+	if err != nil {
+		return false, err
+	}
+	defer tried.Close()
+	if back := netns.Set(home); back != nil {
+		panic(back) // this thread would go on in the wrong network
+	}
+	at, err := netlink.NewHandleAt(tried)
+	if err != nil {
+		return false, err
+	}
+	defer at.Close()
+	lo, err := at.LinkByName("lo")
+	if err != nil {
+		return false, err
+	}
+	err = delayInterface(at, lo.Attrs().Index, Shape{Delay: 1})
+	if errors.Is(err, ErrNoNetem) {
+		return false, nil
+	}
+	return err == nil, err
 }

@@ -12,6 +12,3 @@ func (h *Hosts) Down() error { return ErrOtherSystem }
 
 // Run runs a command on the host a or b.
 func (h *Hosts) Run(string, *exec.Cmd) error { return ErrOtherSystem }
-
-// Netem tells whether the kernel can delay packets.
-func Netem() (bool, error) { return false, nil }
