@@ -30,15 +30,20 @@ function variantOf(p: Point): string {
   return [p.cluster, ...(p.spec === 'none' ? [] : [p.spec]), ...(p.net_rtt_seconds == null ? [] : [`rtt ${p.net_rtt_seconds * 1e3} ms`])].join(', ')
 }
 
+/** A curve per variant: a figure of its points against the speed for a user. */
+function curves(doc: InferDoc, list: ReturnType<typeof variants>, speech: Parameters<typeof tell>[1], figure: 'output_tokens_per_second_per_gpu' | 'cost_per_million_output_tokens_usd'): Series[] {
+  return list.map((v, i) => ({
+    name: v.name,
+    tone: (i % 8) + 1,
+    points: v.points.map((p) => ({ x: p.tokens_per_second_per_user!, y: p[figure]!, label: tell(p, speech), strong: same(p, doc.best), faint: !p.meets_slo })),
+  }))
+}
+
 export function Pareto({ doc }: { doc: InferDoc }) {
   const speech = useLang()
   const { t, f } = speech
   const list = variants(doc)
-  const series: Series[] = list.map((v, i) => ({
-    name: v.name,
-    tone: (i % 8) + 1,
-    points: v.points.map((p) => ({ x: p.tokens_per_second_per_user!, y: p.output_tokens_per_second_per_gpu!, label: tell(p, speech), strong: same(p, doc.best), faint: !p.meets_slo })),
-  }))
+  const series = curves(doc, list, speech, 'output_tokens_per_second_per_gpu')
   return (
     <Figure
       name="pareto"
@@ -61,11 +66,7 @@ export function Cost({ doc }: { doc: InferDoc }) {
   const { t, f } = speech
   const list = variants(doc).map((v) => ({ ...v, points: v.points.filter((p) => p.cost_per_million_output_tokens_usd != null) }))
   if (!list.some((v) => v.points.length)) return <p class="note">{t.serving.noPrice}</p>
-  const series: Series[] = list.map((v, i) => ({
-    name: v.name,
-    tone: (i % 8) + 1,
-    points: v.points.map((p) => ({ x: p.tokens_per_second_per_user!, y: p.cost_per_million_output_tokens_usd!, label: tell(p, speech), strong: same(p, doc.best), faint: !p.meets_slo })),
-  }))
+  const series = curves(doc, list, speech, 'cost_per_million_output_tokens_usd')
   return (
     <Figure
       name="cost"
