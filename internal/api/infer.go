@@ -19,7 +19,8 @@ type InferRequest struct {
 	Model       *model.Model
 	Clusters    []*hw.Cluster
 	Plan        *plan.ServingText // keys that the user gave; the others are searched
-	ISL, OSL    int64             // tokens per request in and out
+	ISL, OSL    int64             // tokens per request in and out, means
+	Longest     int64             // tokens of the longest request with its answer; 0 = all are alike
 	Concurrency []int             // requests in flight at the service, ascending
 	Weights     []unit.Format     // default: the checkpoint's
 	Experts     []unit.Format     // routed experts; default: Weights, or the checkpoint's
@@ -127,7 +128,7 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--isl %d: give 1 to %d tokens", r.ISL, maxRequest)
 	case r.OSL < 2 || r.OSL > maxRequest:
 		return nil, fmt.Errorf("--osl %d: give 2 to %d tokens, as the time per output token starts at the second", r.OSL, maxRequest)
-	case r.Model.MaxContext > 0 && r.ISL+r.OSL > r.Model.MaxContext:
+	case r.Model.MaxContext > 0 && max(r.Longest, r.ISL+r.OSL) > r.Model.MaxContext:
 		return nil, fmt.Errorf("--isl %d and --osl %d pass the %d tokens of context of %s: shorten the requests", r.ISL, r.OSL, r.Model.MaxContext, r.Model.Name)
 	case len(r.Clusters) == 0 || len(r.Concurrency) == 0:
 		return nil, fmt.Errorf("a question about serving needs a cluster and a concurrency")
@@ -144,7 +145,7 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:
 		return nil, fmt.Errorf("--calibrate: a measured point belongs to one cluster, format and speculation: give one of each")
 	}
-	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
+	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Varied: r.Longest > 0, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
 		Engine: r.Engine, Chunk: r.Chunk, Slots: int(r.Slots), MemoryLimit: r.MemoryLimit, Measured: r.Measured}, nil
 }
 

@@ -17,6 +17,7 @@ type SimulateRequest struct {
 	// objective are not used.
 	Service  *InferRequest
 	Load     *workload.Workload
+	Ramp     *time.Duration // over which the users of a closed loop come; nil = serve.Ramp's
 	Limits   SimulateLimits
 	Seed     uint64 // of speculative acceptance
 	SLO      serve.SLO
@@ -91,6 +92,11 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		return nil, err
 	}
 	a.Deployment = *d
+	if r.Load.Concurrency > 0 {
+		if err := r.ramp(ctx, a.Service); err != nil {
+			return nil, err
+		}
+	}
 	if a.Result, err = serve.Run(ctx, a.Service, r.Load, serve.Options{Seed: r.Seed, SLO: r.SLO, Progress: r.Progress}); err != nil {
 		return nil, err
 	}
@@ -108,4 +114,16 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 	}
 	a.Elapsed = time.Since(start)
 	return a, nil
+}
+
+// ramp spreads the users of a closed loop as asked, or as they are when nobody says.
+func (r *SimulateRequest) ramp(ctx context.Context, s *serve.Service) (err error) {
+	load := *r.Load
+	if r.Ramp != nil {
+		load.Ramp = *r.Ramp
+	} else if load.Ramp, err = serve.Ramp(ctx, s, r.Load, r.Seed); err != nil {
+		return err
+	}
+	r.Load = &load
+	return nil
 }

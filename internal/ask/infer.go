@@ -13,6 +13,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
 // Infer is a question about serving: the service, the machines and the terms as
@@ -20,18 +21,19 @@ import (
 type Infer struct {
 	Flags *pflag.FlagSet
 
-	model, plan, engine    string
-	clusters               []string
-	isl, osl, chunk, slots int64
-	concurrency            []int
-	weights, experts, kv   []unit.Format
-	spec                   []*infer.Speculation
-	rtt                    []unit.Seconds
-	price                  []float64
-	overlap                []bool
-	limit, skew            float64
-	slo                    deploy.SLO
-	measured               []infer.Measured
+	model, plan, engine  string
+	clusters             []string
+	isl, osl             workload.Length
+	chunk, slots         int64
+	concurrency          []int
+	weights, experts, kv []unit.Format
+	spec                 []*infer.Speculation
+	rtt                  []unit.Seconds
+	price                []float64
+	overlap              []bool
+	limit, skew          float64
+	slo                  deploy.SLO
+	measured             []infer.Measured
 }
 
 // Engines are the serving engines whose overheads are known.
@@ -47,8 +49,8 @@ func NewInfer() *Infer {
 	fs.StringVar(&f.model, "model", "", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
 	fs.Var(Quantity(&f.clusters, parseNames, "LIST", ""), "cluster", "GPU and count such as h200x8, a catalogue name or a YAML file; several, separated by commas, are compared")
 	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
-	Count(fs, &f.isl, "isl", "input tokens per request")
-	Count(fs, &f.osl, "osl", "output tokens per request")
+	fs.Var(Quantity(&f.isl, workload.ParseLength, "N", ""), "isl", "input tokens per request, all alike: 1024; or varied: 820..1024, 1024+-20%")
+	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
 	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default "+defaultConcurrency+")")
 	fs.Var(Quantity(&f.weights, List(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
 	fs.Var(Quantity(&f.experts, List(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
@@ -82,8 +84,11 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := Required(f.Flags, "model", "cluster", "isl", "osl"); err != nil {
 		return nil, err
 	}
-	r := &api.InferRequest{ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
+	r := &api.InferRequest{ISL: int64(f.isl.Mean() + 0.5), OSL: int64(f.osl.Mean() + 0.5), Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
 		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
+	if f.isl.Varies() || f.osl.Varies() {
+		r.Longest = int64(f.isl.High + f.osl.High)
+	}
 	if r.Concurrency == nil {
 		r.Concurrency, _ = Concurrencies(defaultConcurrency)
 	}

@@ -22,7 +22,7 @@ type Simulate struct {
 	trace                 string
 	rate                  float64
 	concurrency, requests int64
-	duration              unit.Seconds
+	duration, ramp        unit.Seconds
 	isl, osl              workload.Length
 	arrival               workload.Arrival
 	slo                   deploy.SLO
@@ -41,6 +41,7 @@ func NewSimulate() *Simulate {
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
 	Count(fs, &f.requests, "requests", "requests to send (default 1000, in a closed loop 10 per user and at least 200, the whole trace)")
 	Duration(fs, &f.duration, "duration", "of the arrivals, in place of --requests")
+	Duration(fs, &f.ramp, "ramp", "over which the users of a closed loop come (default: equal lengths whose prompts share steps with generation are spread over one answer, else 0)")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 4 where it is missed")
 	fs.Var(Quantity(&f.at, serve.ParseStatistic, "STAT", ""), "slo-at", "what the objective holds for: mean, p50, p90, p95 or p99 (default mean)")
 	return f
@@ -72,6 +73,16 @@ func (f *Simulate) Request(find Finder) (*api.SimulateRequest, error) {
 	}
 	if r.Load, err = f.load(find); err != nil {
 		return nil, err
+	}
+	if f.Flags.Changed("ramp") {
+		d, err := serve.Nanoseconds(f.ramp)
+		switch {
+		case err != nil:
+			return nil, fmt.Errorf("--ramp: %w", err)
+		case r.Load.Concurrency == 0:
+			return nil, fmt.Errorf("--ramp needs --concurrency: a rate and a trace say when requests come")
+		}
+		r.Ramp = &d
 	}
 	return r, nil
 }

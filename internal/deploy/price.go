@@ -128,7 +128,7 @@ func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, erro
 	if s, ok := in.solved[key]; ok {
 		return s, nil
 	}
-	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots})
+	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
 	if err == nil {
 		in.solved[key] = s
 	}

@@ -11,7 +11,8 @@ import (
 // Question is the service that is asked for, the same for every variant.
 type Question struct {
 	Model       *model.Model
-	ISL, OSL    int64 // tokens per request in and out
+	ISL, OSL    int64 // tokens per request in and out, means
+	Varied      bool  // lengths differ from request to request; else all are alike
 	Concurrency []int // requests in flight at the service, ascending
 	SLO         SLO
 	Plan        *plan.ServingText // keys that the user gave

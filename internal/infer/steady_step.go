@@ -23,14 +23,9 @@ func (s *steady) clumps(n float64) (steps float64, full int64) {
 	return math.Ceil(chunks / fit), int64(math.Ceil(fit))
 }
 
-// lockstep is the closed loop of clients whose requests are all alike: K steps read
-// a prompt of every client, k of them each, and those who were read together end
-// together. Where prompts ride along with generation, each clump sees the others':
-//
-//	TTFT = k mixed,  answer = (steps - (K - k)) decode + (K - k) mixed
-//
-// Where they are read between decode steps and first, all clients generate together
-// and are read together:
+// lockstep is the closed loop of clients whose requests are all alike on an engine that
+// reads prompts between decode steps and first: K steps read a prompt of every client,
+// k of them each, all clients generate together and are read together:
 //
 //	TTFT = (K + k)/2 prompt,  answer = steps decode + (K - k)/2 prompt
 //
@@ -42,17 +37,11 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 		return p, false
 	}
 	decode := float64(s.decode(clients).Total)
-	var first, answer float64
-	if s.e.profile.Separate {
-		prompt := s.mixed(0, full)
-		first, answer = prompt*(clumps+s.chunks)/2, s.steps*decode+others/2*prompt
-	} else {
-		mixed := s.mixed(clients*s.others, full)
-		first, answer = s.chunks*mixed, (s.steps-others)*decode+others*mixed
-	}
-	first += s.admission(decode)
+	prompt := s.mixed(0, full)
+	first, answer := prompt*(clumps+s.chunks)/2+s.admission(decode), s.steps*decode+others/2*prompt
 	n := clients * answer / (first + answer)
 	p = s.point(n, answer/s.steps, first, held, limit)
+	p.InStep = clients > 1
 	p.Step = s.decode(clients)
 	p.Prompts = 1 - float64(p.Step.Total)*s.steps/answer
 	p.Bound = p.Step.Bound()

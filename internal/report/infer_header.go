@@ -30,13 +30,21 @@ func inferHeader(p *Page, a *api.InferAnswer) {
 		facts = append(facts, [2]string{label, fmt.Sprintf("%d x %s in %s: %s", c.GPUs, c.Device.Name, Plural(c.Nodes(), "node"), nodeText(&c.Node, &c.Fabric))})
 	}
 	facts = append(facts,
-		[2]string{"requests", fmt.Sprintf("%s tokens in, %s out; %s in flight at the service", Grouped(r.ISL), Grouped(r.OSL), countsText(r.Concurrency))},
+		[2]string{"requests", lengthsText(r)},
 		[2]string{"formats", formatsText(a)},
 		[2]string{"KV cache", cacheText(a)},
 		[2]string{"engine", engineText(a)},
 		[2]string{"objective", objectiveText(r.SLO)},
 		[2]string{"searched", searchText(a)})
 	p.Facts(facts...)
+}
+
+func lengthsText(r *api.InferRequest) string {
+	kind := ""
+	if r.Longest > 0 {
+		kind = " on average, lengths vary"
+	}
+	return fmt.Sprintf("%s tokens in, %s out%s; %s in flight at the service", Grouped(r.ISL), Grouped(r.OSL), kind, countsText(r.Concurrency))
 }
 
 // countsText lists numbers, long lists by their ends.

@@ -22,6 +22,9 @@ type PointDoc struct {
 	Concurrency int              `json:"concurrency"`
 	GPUs        int              `json:"gpus"`
 	TTFT        *float64         `json:"ttft_seconds"`
+	TTFTSteady  *float64         `json:"ttft_steady_seconds"` // without the first round; of layouts with one role
+	TTFTBurst   *float64         `json:"ttft_burst_seconds"`  // of the first round
+	InStep      bool             `json:"users_in_step"`
 	TPOT        *float64         `json:"tpot_seconds"`
 	TTFTRange   []float64        `json:"ttft_range_seconds"` // 80 % of measured services; null where nothing says
 	TPOTRange   []float64        `json:"tpot_range_seconds"`
@@ -78,6 +81,8 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d.TTFTRange, d.TPOTRange = spanDoc(p.TTFTRange()), spanDoc(p.TPOTRange())
 	if p.Layout.Split == nil {
 		d.Capacity = capacityDoc(&p.Full)
+		steady, burst := float64(p.Steady.Steady), float64(p.Steady.Burst)
+		d.TTFTSteady, d.TTFTBurst, d.InStep = &steady, &burst, p.Steady.InStep
 	}
 	ttft, tpot, user, output, gpu := float64(p.TTFT), float64(p.TPOT), p.PerUser(), p.Output, p.PerGPU()
 	d.TTFT, d.TPOT, d.PerUser, d.Output, d.PerGPU = &ttft, &tpot, &user, &output, &gpu

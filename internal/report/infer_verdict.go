@@ -35,6 +35,7 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 	p.Facts(
 		[2]string{"size", fmt.Sprintf("%s, %s in flight", Plural(int64(b.Layout.GPUs()), "GPU"), Grouped(int64(b.Concurrency)))},
 		[2]string{"one user", fmt.Sprintf("first token after %s, then %s tokens/s (%s per token)", unit.FormatSeconds(b.TTFT), rate(b.PerUser()), unit.FormatSeconds(b.TPOT))},
+		[2]string{"", roundsText(b)},
 		[2]string{"range", rangeText(b)},
 		[2]string{"service", fmt.Sprintf("%s output tokens/s, %s per GPU", rate(b.Output), rate(b.PerGPU()))},
 		[2]string{"cost", costText(b)},
@@ -42,6 +43,20 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
 		[2]string{"queueing", queueingText(b)},
 	)
+}
+
+// roundsText says what of the first token's time is the run's start, and which
+// requests are served in step.
+func roundsText(p *deploy.Point) string {
+	s := &p.Steady
+	if p.Layout.Split != nil || p.Concurrency == 1 {
+		return ""
+	}
+	text := fmt.Sprintf("mean of %d rounds: the first, sent all at once, waits %s, the others %s", infer.DefaultRounds, unit.FormatSeconds(s.Burst), unit.FormatSeconds(s.Steady))
+	if s.InStep {
+		text += "; this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ"
+	}
+	return text
 }
 
 // rangeText says where most measured services lie.

@@ -52,7 +52,11 @@ func loadText(a *api.SimulateAnswer) string {
 	n := Grouped(int64(len(l.Requests))) + " requests of " + l.Name
 	switch {
 	case l.Concurrency > 0:
-		return n + ", " + Plural(int64(l.Concurrency), "user") + " in a closed loop"
+		n += ", " + Plural(int64(l.Concurrency), "user") + " in a closed loop"
+		if l.Ramp > 0 {
+			n += " who came over " + unit.FormatStep(unit.Seconds(l.Ramp.Seconds()))
+		}
+		return n
 	case l.Span() == 0:
 		return n + ", all at once"
 	}

@@ -36,6 +36,7 @@ type LoadDoc struct {
 	Name        string   `json:"name"`
 	Requests    int      `json:"requests"`
 	Concurrency int      `json:"concurrency"`
+	Ramp        float64  `json:"ramp_seconds"`
 	Rate        *float64 `json:"requests_per_second"`
 	Variation   float64  `json:"gap_variation"`
 }
@@ -114,7 +115,7 @@ func NewSimulateDoc(a *api.SimulateAnswer) *SimulateDoc {
 	r, l := a.Result, a.Request.Load
 	held := a.TailsHeld()
 	d := &SimulateDoc{Model: a.Request.Service.Model.Name, Cluster: a.Variant.Cluster.Name, Plan: servingKeys(&a.Layout), GPUs: a.Layout.GPUs(),
-		Instances: r.Instances, Tokens: a.KVTokens, Load: LoadDoc{Name: l.Name, Requests: len(l.Requests), Concurrency: l.Concurrency, Variation: l.Variation},
+		Instances: r.Instances, Tokens: a.KVTokens, Load: LoadDoc{Name: l.Name, Requests: len(l.Requests), Concurrency: l.Concurrency, Ramp: l.Ramp.Seconds(), Variation: l.Variation},
 		Requests: RequestCountsDoc{r.Arrived, r.Done, r.Dropped, r.Unfinished}, Partial: r.Partial, End: r.End.Seconds(),
 		Whole: summaryDoc(&r.Whole, held != ""), Held: orNull(held), Overload: orNull(r.Overload), SLOAt: a.Request.At.String(), Missed: orNull(a.Missed),
 		Timeline: []MomentDoc{}, Warnings: append([]string{}, a.Warnings...)}

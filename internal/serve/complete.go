@@ -141,7 +141,7 @@ func (s *simulation) answered(i int) error {
 	if s.load.Concurrency == 0 {
 		return nil
 	}
-	return s.issue()
+	return s.issue(0)
 }
 
 // move is the arrival of a prompt's KV cache at the decode side. The user gets

@@ -34,7 +34,7 @@ func (s *simulation) accept(rec *workload.Record, i int) error {
 	rec.Outcome, rec.Scheduled, rec.Queued = workload.Unfinished, now, now
 	s.watch.arrival(s)
 	if s.load.Concurrency == 0 {
-		if err := s.issue(); err != nil {
+		if err := s.issue(0); err != nil {
 			return err
 		}
 	}

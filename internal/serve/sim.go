@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/ridgeline/ridgeline/internal/des"
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -119,8 +120,9 @@ func newSimulation(service *Service, load *workload.Workload, options Options) (
 		}
 	}
 	s.readTurn, s.nextTurn = newRouter(own.Routing, s.readers), newRouter(own.Routing, s.decoders)
+	starts := workload.Stream(options.Seed, workload.Starts)
 	for range max(load.Concurrency, 1) {
-		if err := s.issue(); err != nil {
+		if err := s.issue(time.Duration(starts.Float64() * float64(load.Ramp))); err != nil {
 			return nil, err
 		}
 	}
@@ -128,12 +130,12 @@ func newSimulation(service *Service, load *workload.Workload, options Options) (
 }
 
 // issue puts the arrival of the next request, if there is one: at its time in an
-// open workload, now in a closed loop.
-func (s *simulation) issue() error {
+// open workload, after a time in a closed loop.
+func (s *simulation) issue(after time.Duration) error {
 	if s.issued == len(s.records) {
 		return nil
 	}
-	at := s.clock.Now()
+	at := s.clock.Now() + after
 	if s.load.Concurrency == 0 {
 		at = s.load.Requests[s.issued].At
 	}

@@ -76,7 +76,7 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 	}
 	each := (r.Concurrency + r.Plan.Replicas - 1) / r.Plan.Replicas
 	isl, osl := r.lengths()
-	s, err := infer.Steady(b.engine, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper, Fixed: !r.Varied && b.engine.Setup().Profile.Separate})
+	s, err := infer.Steady(b.engine, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper, Fixed: !r.Varied})
 	if err != nil {
 		return nil, err
 	}

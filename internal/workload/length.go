@@ -52,6 +52,9 @@ func (l Length) String() string {
 	return fmt.Sprintf("%d..%d", l.Low, l.High)
 }
 
+// Varies tells whether the lengths differ.
+func (l Length) Varies() bool { return l.Low < l.High }
+
 // Mean is the expected length in tokens.
 func (l Length) Mean() float64 { return (float64(l.Low) + float64(l.High)) / 2 }
 

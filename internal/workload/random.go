@@ -13,6 +13,7 @@ const (
 	OutputLengths
 	Acceptance // of speculative tokens
 	Faults     // of a server that fails on demand
+	Starts     // of the users of a closed loop
 )
 
 // Stream is the subsystem's generator for a seed: PCG-DXSM, whose sequence

@@ -8,7 +8,10 @@
 // that the two can be compared line by line. It knows no engine and no clock.
 package workload
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // Request is one request of a workload.
 type Request struct {
@@ -31,9 +34,19 @@ type Workload struct {
 	// Concurrency above 0 makes a closed loop: so many users, each of whom sends
 	// the next request when the last one is answered. 0: requests arrive at At.
 	Concurrency int
-	Rate        float64 // nominal requests per second of an open process, 0 = as the trace says
+	// Ramp is the time over which the users of a closed loop come, each at a moment of
+	// its own drawn from it; 0 = all at once.
+	Ramp time.Duration
+	Rate float64 // nominal requests per second of an open process, 0 = as the trace says
 	// Variation is the coefficient of variation of the gaps, 0 for a constant rate.
 	Variation float64
+}
+
+// Alike tells whether all requests have the same lengths.
+func (w *Workload) Alike() bool {
+	return !slices.ContainsFunc(w.Requests, func(r Request) bool {
+		return r.Input != w.Requests[0].Input || r.Output != w.Requests[0].Output
+	})
 }
 
 // Span is the time from the start to the last arrival of an open workload.
