@@ -275,7 +275,7 @@ func (p *pair) attempt(t *testing.T) (bad []string, disturbed bool) {
 	if b > a {
 		best = after
 	}
-	o, err := tune.Fit(&tune.Input{Records: []*record.Record{best}, Runs: runs[:1]})
+	o, err := tune.Fit(t.Context(), &tune.Input{Records: []*record.Record{best}, Runs: runs[:1]})
 	if err != nil {
 		t.Fatal(err)
 	}

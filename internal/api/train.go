@@ -290,15 +290,16 @@ func (a *TrainAnswer) Layout() (*sched.Layout, error) {
 // ExplainTrain is the table of `explain train`: the best plan that the request
 // leaves open, and each of its operations on one rank for one micro-batch.
 func ExplainTrain(ctx context.Context, r *TrainRequest) (*TrainAnswer, []train.Row, error) {
-	a, e, err := narrowed(ctx, r)
+	a, e, err := Narrow(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	return a, e.Explain(&a.Best.Plan), nil
 }
 
-// narrowed is the best plan that the request leaves open, and its evaluator.
-func narrowed(ctx context.Context, r *TrainRequest) (*TrainAnswer, *train.Evaluator, error) {
+// Narrow is the best plan that the request leaves open, and its evaluator, without
+// anything that explains it. Errors are bad input; Best.Fits is false where nothing fits.
+func Narrow(ctx context.Context, r *TrainRequest) (*TrainAnswer, *train.Evaluator, error) {
 	q, err := question(r)
 	if err != nil {
 		return nil, nil, err

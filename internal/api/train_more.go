@@ -14,7 +14,7 @@ import (
 // TrainMoments lays the best plan that the request leaves open out in time and
 // space.
 func TrainMoments(ctx context.Context, r *TrainRequest) (*TrainAnswer, *train.Moments, error) {
-	a, e, err := narrowed(ctx, r)
+	a, e, err := Narrow(ctx, r)
 	if err != nil {
 		return nil, nil, err
 	}

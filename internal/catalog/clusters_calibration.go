@@ -20,26 +20,33 @@ func decodeCalibration(f *fields, d *hw.Device) {
 			d.Kernels = k
 		}
 	}
-	share, sustained := f.number("sustained_share")
+	share := f.share("sustained_share")
 	engines := f.block("engines")
-	if !sustained && len(engines.keys) == 0 {
+	if !share.Known() && len(engines.keys) == 0 {
 		return
 	}
 	k := hw.Kernels{Arch: d.Arch}
 	if d.Kernels != nil {
 		k = *d.Kernels
 	}
-	if sustained {
-		if share > 1 {
-			f.fail(f.keys["sustained_share"], "sustained_share", "is %g: give a share of at most 1", share)
-		}
-		k.Sustained = hw.Sustained{Share: share}
+	if share.Known() {
+		k.Sustained = hw.SustainedBy(d.Name, share)
 	}
 	k.Engines = slices.Clone(k.Engines)
 	for _, name := range slices.Sorted(maps.Keys(engines.keys)) {
 		decodeEngine(engines.block(name), name, &k)
 	}
 	d.Kernels = &k
+}
+
+// share reads a share of at most 1: a plain number, which is assumed, or a mapping with
+// value, grade and source.
+func (f *fields) share(key string) hw.Figure {
+	v := f.figure(key, 1, origin{grade: hw.Assumed, source: "machine file"})
+	if v.Value > 1 {
+		f.fail(f.keys[key], key, "is %g: give a share of at most 1", v.Value)
+	}
+	return v
 }
 
 // decodeEngine adds to an engine what its host and its kernels did on this machine.

@@ -169,8 +169,13 @@ func (m *mapping) calibration(k, base *hw.Kernels) {
 	if base == nil {
 		base = &hw.Kernels{}
 	}
-	if s := k.Sustained.Share; s > 0 && (s != base.Sustained.Share || len(k.Sustained.Devices) == 0 && len(base.Sustained.Devices) > 0) {
-		m.add("sustained_share", digitsOf(s, 4))
+	if s := k.Sustained; s.Share > 0 && !s.Same(&base.Sustained) {
+		var one mapping
+		f := s.Figure()
+		one.add("value", digitsOf(f.Value, 4))
+		one.add("grade", f.Grade.String())
+		one.add("source", f.Source)
+		m.add("sustained_share", &one)
 	}
 	var engines mapping
 	for i := range k.Engines {

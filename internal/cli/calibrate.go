@@ -21,6 +21,7 @@ type calibrateFlags struct {
 	cluster, name, engine, out, tables string
 	runs                               []string
 	threads                            int64
+	training                           trainingFlags
 }
 
 func newCalibrateCommand(env *Env) *cobra.Command {
@@ -38,10 +39,17 @@ bench, or /steps of engine/llamacpp) and fits the engine's rates on this machine
 --tables DIR fits the kernel constants of GPU generations from a folder <gpu>/<kind>/*.parquet and
 writes them beside the machine file; that takes minutes.
 
+--training MODEL=LOG adds a training log of Megatron-LM, torchtitan or NeMo. Name its job as in
+` + "`ridgeline train`" + ` with --plan, --global-batch, --seq and --precision: each once for all logs, or once for
+each in their order. Fitted are the figures that the steps tell apart: the share of its speed that lasting
+load leaves a device (sustained_share) and, of several layouts, what links achieve. Figures that they do not
+tell stay as they are, with the reason. With --cluster alone and no --gpus a log is of all its GPUs.
+
 The report lists every figure that changed, each run beside the fit and beside what the other runs
 predict for it, and measurements that no figure takes. The catalogue itself is never edited.`,
 		Example: `  ridgeline calibrate cpu.json --run small-q8_0.gguf=steps.json --out cpu.yaml
   ridgeline calibrate gpu.json all_reduce_perf.txt --cluster h100x8 --out our-h100.yaml
+  ridgeline calibrate --cluster h100x64 --training llama-3.1-70b=megatron.log --plan tp=4,pp=4,mbs=1 --global-batch 128 --seq 8192 --out our-h100.yaml
   ridgeline calibrate --tables operators --cluster h200x8 --out our-h200.yaml`,
 	}
 	fs := cmd.Flags()
@@ -52,6 +60,7 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 	fs.StringVar(&f.tables, "tables", "", "fit kernel constants from the tables below `DIR`")
 	fs.StringVar(&f.out, "out", "", "write the machine `FILE`, .yaml")
 	countFlag(cmd, &f.threads, "threads", "of a CPU that the engine takes (default 1)")
+	f.training.register(cmd)
 	completions(cmd, map[string]cobra.CompletionFunc{"cluster": completeCluster})
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -59,9 +68,9 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		if err != nil {
 			return err
 		}
-		o, err := tune.Fit(in)
+		o, err := tune.Fit(cmd.Context(), in)
 		if err != nil {
-			return badInput(err)
+			return failed(cmd, err)
 		}
 		kernels, err := f.kernels(env, o)
 		if err != nil {
@@ -93,8 +102,8 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string) (*tune.Input, 
 	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
 		return nil, usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
 	}
-	if len(args)+len(f.runs) == 0 && f.tables == "" {
-		return nil, usagef("calibrate needs records, --run or --tables: see `ridgeline calibrate --help`")
+	if len(args)+len(f.runs)+len(f.training.logs) == 0 && f.tables == "" {
+		return nil, usagef("calibrate needs records, --run, --training or --tables: see `ridgeline calibrate --help`")
 	}
 	if f.threads > 1<<16 {
 		return nil, usagef("--threads %d: give at most %d", f.threads, 1<<16)
@@ -121,7 +130,9 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string) (*tune.Input, 
 		}
 		in.Runs = append(in.Runs, run)
 	}
-	return in, nil
+	var err error
+	in.Training, err = f.training.read(cmd, in.Base)
+	return in, err
 }
 
 // readRun reads MODEL=FILE.

@@ -150,6 +150,30 @@ func (s *Sustained) Of(device string) float64 {
 	return 1
 }
 
+// SustainedBy is a device's own share with its origin, in place of its generation's.
+func SustainedBy(device string, f Figure) Sustained {
+	s := Sustained{Share: f.Value, Assumed: f.Grade == Assumed}
+	if !s.Assumed {
+		s.Devices = []DeviceShare{{Device: device, Share: f.Value, Sources: []string{f.Source}}}
+	}
+	return s
+}
+
+// Figure is the share of SustainedBy with its origin.
+func (s *Sustained) Figure() Figure {
+	if len(s.Devices) == 1 && len(s.Devices[0].Sources) > 0 {
+		return Figure{Value: s.Devices[0].Share, Grade: Measured, Source: s.Devices[0].Sources[0]}
+	}
+	return Figure{Value: s.Share, Grade: Assumed, Source: "machine file"}
+}
+
+// Same tells whether two have the same shares for the same devices.
+func (s *Sustained) Same(t *Sustained) bool {
+	return s.Share == t.Share && s.Assumed == t.Assumed && slices.EqualFunc(s.Devices, t.Devices, func(a, b DeviceShare) bool {
+		return a.Device == b.Device && a.Share == b.Share
+	})
+}
+
 // Overhead is what a serving engine adds around one kind of kernel in its
 // measurements: launches of its own, quantising of activations, a slow host. It is
 // the engine's, not the GPU's; training prices leave it out.

@@ -17,6 +17,7 @@ type MachineDoc struct {
 	Residuals []tune.Residual `json:"residuals"`
 	Fitted    *fitErrors      `json:"fitted,omitempty"`
 	HeldOut   *fitErrors      `json:"held_out,omitempty"`
+	Training  *trainingDoc    `json:"training,omitempty"`
 	Unused    []string        `json:"unused"`
 	Notes     []string        `json:"notes"`
 }
@@ -32,7 +33,7 @@ type fitErrors struct {
 // NewMachineDoc makes the document.
 func NewMachineDoc(o *tune.Outcome, file string) *MachineDoc {
 	return &MachineDoc{Machine: o.Machine.Name, File: file, Changes: o.Changes, Residuals: o.Residuals, Unused: o.Unused, Notes: o.Notes,
-		Fitted: fittedErrors(o.Residuals), HeldOut: heldOutErrors(o.Residuals)}
+		Fitted: fittedErrors(o.Residuals), HeldOut: heldOutErrors(o.Residuals), Training: newTrainingDoc(o.Training)}
 }
 
 func fittedErrors(list []tune.Residual) *fitErrors {
@@ -43,13 +44,22 @@ func heldOutErrors(list []tune.Residual) *fitErrors {
 	return errorsOfFit(list, func(r *tune.Residual) float64 { return r.HeldOut })
 }
 
-// errorsOfFit are the errors of the runs that have a prediction; nil of none.
 func errorsOfFit(list []tune.Residual, of func(*tune.Residual) float64) *fitErrors {
+	var pairs [][2]float64
+	for i := range list {
+		pairs = append(pairs, [2]float64{of(&list[i]), list[i].Measured})
+	}
+	return errorsOfPairs(pairs)
+}
+
+// errorsOfPairs are the errors of predictions beside measurements, as far as there is a
+// prediction; nil of none.
+func errorsOfPairs(pairs [][2]float64) *fitErrors {
 	var v []float64
 	sum := 0.0
-	for i := range list {
-		if p := of(&list[i]); p > 0 {
-			v = append(v, math.Abs(p/list[i].Measured-1))
+	for _, p := range pairs {
+		if p[0] > 0 {
+			v = append(v, math.Abs(p[0]/p[1]-1))
 			sum += v[len(v)-1]
 		}
 	}
@@ -76,6 +86,7 @@ func Calibration(p *Page, o *tune.Outcome, file string) {
 		p.Table([]Column{Left("figure (SI)"), Right("before"), Right("now"), Left("source")}, rows)
 	}
 	residuals(p, o.Residuals)
+	trainingResiduals(p, o.Training)
 	for i, u := range o.Unused {
 		if i == 0 {
 			p.Line("")

@@ -115,6 +115,8 @@ func (o *Outcome) figureOf(r *record.Result) (key, why string) {
 		return "achieved.nic_gb_per_s", ""
 	case r.Kind == record.Network && r.What == "latency" && r.Kernel == "RDMA":
 		return "node.nic_latency_us", ""
+	case r.Kind == record.Training:
+		return "", "a step tells figures only with its job: give the log with --training MODEL=LOG"
 	}
 	return "", "no figure of a machine is of this kind"
 }

@@ -11,6 +11,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -24,8 +25,10 @@ type Input struct {
 	Name    string      // of the machine; "" = the base's, or the host's
 	Records []*record.Record
 	Runs    []Run
-	Engine  string // of the runs
-	Threads int    // of the CPU that the engine takes; 0 = 1
+	// Training is runs on machines like Base, which has to be given then.
+	Training []TrainingRun
+	Engine   string // of the runs
+	Threads  int    // of the CPU that the engine takes; 0 = 1
 }
 
 // Run is measurements of an engine with a model.
@@ -61,12 +64,13 @@ type Outcome struct {
 	Machine   *hw.Cluster
 	Changes   []Change
 	Residuals []Residual
+	Training  []TrainingResidual
 	Unused    []string // measurements that no figure takes, and why
 	Notes     []string
 }
 
 // Fit makes the machine. Errors are bad input.
-func Fit(in *Input) (*Outcome, error) {
+func Fit(ctx context.Context, in *Input) (*Outcome, error) {
 	o := &Outcome{}
 	switch {
 	case in.Base != nil:
@@ -84,6 +88,11 @@ func Fit(in *Input) (*Outcome, error) {
 	}
 	if len(in.Runs) > 0 {
 		if err := o.engine(in); err != nil {
+			return nil, err
+		}
+	}
+	if len(in.Training) > 0 {
+		if err := o.training(ctx, in.Training); err != nil {
 			return nil, err
 		}
 	}

@@ -35,7 +35,7 @@ func small(t *testing.T, format unit.Format) *model.Model {
 // A fit finds the rates that a machine's own steps were made with, and predicts steps
 // of another model and other contexts that it never saw.
 func TestFitRecoversAMachine(t *testing.T) {
-	truth, err := Fit(&Input{Records: []*record.Record{host()}})
+	truth, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +52,7 @@ func TestFitRecoversAMachine(t *testing.T) {
 		}
 		rec.Results = append(rec.Results, r)
 	}
-	o, err := Fit(&Input{Records: []*record.Record{host()}, Runs: []Run{{m, rec}}})
+	o, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}, Runs: []Run{{m, rec}}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestRecordsBecomeFigures(t *testing.T) {
 		{Kind: record.Memory, What: "triad", Unit: "bytes/s", Value: 200e9, Device: "cpu", Threads: 8},
 	}}
 	rec.Results[0].Value = 4e-3 // slower than the next: the best counts
-	o, err := Fit(&Input{Base: base, Records: []*record.Record{rec}})
+	o, err := Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -114,13 +114,13 @@ func TestRecordsBecomeFigures(t *testing.T) {
 		t.Error("the catalogue changed")
 	}
 	rec.Results = []record.Result{{Kind: record.Memory, What: "read", Unit: "bytes/s", Value: 9e12, Device: "gpu0"}}
-	if o, err = Fit(&Input{Base: base, Records: []*record.Record{rec}}); err != nil || len(o.Unused) != 1 || len(o.Changes) != 0 {
+	if o, err = Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}}); err != nil || len(o.Unused) != 1 || len(o.Changes) != 0 {
 		t.Errorf("a rate above the peak: %+v, %v", o, err)
 	}
 }
 
 func TestWhatCannotBeFitted(t *testing.T) {
-	if _, err := Fit(&Input{}); err == nil {
+	if _, err := Fit(t.Context(), &Input{}); err == nil {
 		t.Error("nothing makes a machine")
 	}
 	gpu, err := catalog.Cluster("h100x1")
@@ -128,11 +128,11 @@ func TestWhatCannotBeFitted(t *testing.T) {
 		t.Fatal(err)
 	}
 	run := Run{small(t, unit.FP16), &record.Record{Source: "x", Results: []record.Result{{Kind: record.Serving, What: "decode", Unit: "s", Value: 1, Batch: 1}}}}
-	if _, err := Fit(&Input{Base: gpu, Runs: []Run{run}}); err == nil {
+	if _, err := Fit(t.Context(), &Input{Base: gpu, Runs: []Run{run}}); err == nil {
 		t.Error("runs fit a GPU")
 	}
 	run.Record.Results = nil
-	if _, err := Fit(&Input{Records: []*record.Record{host()}, Runs: []Run{run}}); err == nil {
+	if _, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}, Runs: []Run{run}}); err == nil {
 		t.Error("a run without steps fits")
 	}
 }
