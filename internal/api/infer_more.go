@@ -35,6 +35,9 @@ var addedRTT = []unit.Seconds{0, 0.1e-3, 0.5e-3, 1e-3, 2e-3, 5e-3}
 func (a *InferAnswer) explain(q *deploy.Question) error {
 	b, v := a.Best.Best, a.Best.Variant
 	a.Warnings = b.Warnings
+	if len(a.Request.RTT) > 0 && b.Fits && b.Decode.Wire == 0 {
+		a.Warnings = append(slices.Clone(a.Warnings), "--net-rtt changes nothing of the best plan: each of its instances stays inside a node")
+	}
 	if b.Queued {
 		a.Warnings = append(slices.Clone(a.Warnings), queueText(b))
 	}

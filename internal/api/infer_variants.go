@@ -2,6 +2,7 @@ package api
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -14,6 +15,12 @@ const maxVariants = 256
 
 // variants is the product of the request's lists.
 func (r *InferRequest) variants() ([]*deploy.Variant, error) {
+	if len(r.Experts) > 0 && !r.Model.MoE() {
+		return nil, fmt.Errorf("--expert-weights: %s has no routed experts: leave it out", r.Model.Name)
+	}
+	if len(r.RTT) > 0 && !slices.ContainsFunc(r.Clusters, func(c *hw.Cluster) bool { return c.Nodes() > 1 }) {
+		return nil, fmt.Errorf("--net-rtt: %s is one node, nothing crosses a network: leave it out or take more nodes", r.Clusters[0].Name)
+	}
 	list := []deploy.Variant{{Skew: r.Skew}}
 	list = cross(list, r.Clusters, func(v *deploy.Variant, c *hw.Cluster) { v.Cluster = c })
 	list = cross(list, r.weights(), func(v *deploy.Variant, w [2]unit.Format) { v.Weights, v.Experts = w[0], w[1] })

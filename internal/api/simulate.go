@@ -86,7 +86,10 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		return nil, fmt.Errorf("a simulation needs requests: give a trace, a rate or a concurrency")
 	}
 	a := &SimulateAnswer{Request: r}
-	isl, osl := meanLengths(r.Load)
+	isl, osl, err := meanLengths(r.Load, r.Service.Model)
+	if err != nil {
+		return nil, err
+	}
 	d, err := Deploy(r.Service, &r.Limits, isl, osl)
 	if err != nil {
 		return nil, err
@@ -110,10 +113,25 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		a.Missed = held
 	}
 	if a.Result.Dropped > 0 {
-		a.Warnings = append(a.Warnings, fmt.Sprintf("%d requests do not fit and were dropped", a.Result.Dropped))
+		a.Warnings = append(a.Warnings, fmt.Sprintf("requests that can never run were dropped, %d of %d: %s", a.Result.Dropped, a.Result.Arrived, a.FirstDropped()))
 	}
 	a.Elapsed = time.Since(start)
 	return a, nil
+}
+
+// FirstDropped names the first request that can never run and says why.
+func (a *SimulateAnswer) FirstDropped() string {
+	for i := range a.Result.Records {
+		r := &a.Result.Records[i]
+		switch {
+		case r.Outcome != workload.Dropped:
+		case r.Line > 0:
+			return fmt.Sprintf("%s, line %d: %s", a.Request.Load.Name, r.Line, r.Reason)
+		default:
+			return r.Reason
+		}
+	}
+	return ""
 }
 
 // ramp spreads the users of a closed loop as asked, or as they are when nobody says.

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -114,7 +115,11 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 		n = a.Layout.Split.DecodeWorkers
 	}
 	a.KVTokens = int64(e.Blocks) * int64(e.BlockSize) * int64(e.Ranks) * int64(n)
-	for _, w := range in.Engine.Warnings() {
+	warnings := in.Engine.Warnings()
+	if a.Variant.RTT != nil && in.Engine.Step(&infer.Batch{Decode: 1, DecodeContext: 1}).Wire == 0 {
+		warnings = append(slices.Clone(warnings), "--net-rtt changes nothing of "+p.String()+", which stays inside a node")
+	}
+	for _, w := range warnings {
 		if !slices.Contains(a.Warnings, w) { // both roles may say it
 			a.Warnings = append(a.Warnings, w)
 		}
@@ -122,11 +127,23 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	return nil
 }
 
-// meanLengths are the mean prompt and answer of a load, at least 1 and 2 tokens.
-func meanLengths(l *workload.Workload) (isl, osl int64) {
+// meanLengths are the mean prompt and answer of the requests of a load that the
+// model's context holds, at least 1 and 2 tokens. Where it holds none the error names
+// the first.
+func meanLengths(l *workload.Workload, m *model.Model) (isl, osl int64, err error) {
+	n := int64(0)
 	for i := range l.Requests {
-		isl, osl = isl+int64(l.Requests[i].Input), osl+int64(l.Requests[i].Output)
+		in, out := int64(l.Requests[i].Input), int64(l.Requests[i].Output)
+		if m.MaxContext == 0 || in+out <= m.MaxContext {
+			n, isl, osl = n+1, isl+in, osl+out
+		}
 	}
-	n := int64(len(l.Requests))
-	return max((isl+n/2)/n, 1), max((osl+n/2)/n, 2)
+	if n > 0 {
+		return max((isl+n/2)/n, 1), max((osl+n/2)/n, 2), nil
+	}
+	r, mend := &l.Requests[0], "shorten isl or osl"
+	if r.Line > 0 {
+		mend = fmt.Sprintf("no request of %s fits, the first one stands in line %d: take a model with a longer context", l.Name, r.Line)
+	}
+	return 0, 0, fmt.Errorf("a request of %d + %d tokens exceeds the %d of %s: %s", r.Input, r.Output, m.MaxContext, m.Name, mend)
 }

@@ -75,6 +75,9 @@ func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits
 	if err := Required(f.Flags, "model", "cluster", "plan"); err != nil {
 		return nil, l, err
 	}
+	if err := NotZero(f.Flags, "memory-limit"); err != nil {
+		return nil, l, err
+	}
 	service, err := f.service(find)
 	if err != nil {
 		return nil, l, err

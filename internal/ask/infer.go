@@ -84,6 +84,9 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := Required(f.Flags, "model", "cluster", "isl", "osl"); err != nil {
 		return nil, err
 	}
+	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "batch-tokens"); err != nil {
+		return nil, err
+	}
 	r := &api.InferRequest{ISL: int64(f.isl.Mean() + 0.5), OSL: int64(f.osl.Mean() + 0.5), Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
 		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
 	if f.isl.Varies() || f.osl.Varies() {
@@ -122,6 +125,7 @@ func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
 		}
 		if n := len(f.price); n > 0 {
 			c.PricePerGPUHour = f.price[i%n]
+			c.Free = c.PricePerGPUHour == 0
 		}
 		list = append(list, c)
 	}

@@ -3,7 +3,6 @@ package cli
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -54,7 +53,7 @@ prints what was done. docs/emulate.md says more.`,
 	f.register(cmd)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		c, warnings, err := f.config(cmd)
+		c, warnings, err := f.config(cmd, env, *asJSON)
 		if err != nil {
 			return err
 		}
@@ -87,7 +86,7 @@ func (f *emulateFlags) register(cmd *cobra.Command) {
 }
 
 // config resolves names, and builds the service.
-func (f *emulateFlags) config(cmd *cobra.Command) (c emulate.Config, warnings []string, err error) {
+func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emulate.Config, warnings []string, err error) {
 	given := cmd.Flags().Changed
 	q, service, limits, err := f.deployment()
 	if err != nil {
@@ -116,12 +115,8 @@ func (f *emulateFlags) config(cmd *cobra.Command) (c emulate.Config, warnings []
 		return c, nil, usagef("--context %d: give at least 2 tokens", usual)
 	}
 	d, err := api.Deploy(service, &limits, usual-1, 1)
-	var full *infer.MemoryError
-	switch {
-	case errors.As(err, &full):
-		return c, nil, infeasiblef("nothing to emulate: %w", err)
-	case err != nil:
-		return c, nil, badInput(err)
+	if err != nil {
+		return c, nil, unfit(env, asJSON, service, "emulate", err)
 	}
 	c = emulate.Config{Service: d.Service, Model: cmd.Flags().Lookup("model").Value.String(), Seed: q.Seed(), Speed: f.speed, Interval: int(f.interval),
 		Answer: f.answer, Reasoning: int(f.reasoning), Faults: f.faults}

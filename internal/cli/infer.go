@@ -10,8 +10,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/report"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 func newInferCommand(env *Env) *cobra.Command {
@@ -110,15 +110,28 @@ func showInfer(env *Env, asJSON bool, a *api.InferAnswer) error {
 
 // unmet is the error of an answer that does not fit or misses its objective.
 func unmet(a *api.InferAnswer) error {
-	switch b := a.Best.Best; {
-	case !b.Fits:
-		return infeasiblef("nothing fits: the nearest needs %s of %s usable (%s)", unit.FormatGB(b.Need), unit.FormatGB(b.Memory.Budget), b.Layout.String())
-	case !a.Met():
-		return infeasiblef("nothing meets %s: the nearest has ttft=%s,tpot=%s (%s)", a.Request.SLO, compact(b.TTFT), compact(b.TPOT), b.Layout.String())
+	if why := report.Unmet(a); why != "" {
+		return infeasiblef("%s", why)
 	}
 	return nil
 }
 
-func compact(t unit.Seconds) string {
-	return strings.ReplaceAll(unit.FormatSeconds(t), " ", "")
+// unfit answers about a deployment that has no room: where err says so it is shown,
+// and the exit code is 3. Other errors are bad input.
+func unfit(env *Env, asJSON bool, r *api.InferRequest, what string, err error) error {
+	var full *infer.MemoryError
+	if !errors.As(err, &full) {
+		return badInput(err)
+	}
+	d := report.NewUnfitDoc(r, full)
+	var shown error
+	if asJSON {
+		shown = report.JSON(env.Stdout, d)
+	} else {
+		shown = env.print(func(p *report.Page) { report.Unfit(p, r, &d) })
+	}
+	if shown != nil {
+		return shown
+	}
+	return infeasiblef("nothing to %s: %w", what, full)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/api"
-	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -47,12 +46,8 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
 		r.Progress = bar.update
 		a, err := api.Simulate(cmd.Context(), r)
 		bar.clear()
-		var full *infer.MemoryError
-		switch {
-		case errors.As(err, &full):
-			return infeasiblef("nothing to simulate: %w", err)
-		case err != nil:
-			return badInput(err)
+		if err != nil {
+			return unfit(env, *asJSON, r.Service, "simulate", err)
 		}
 		if records != "" {
 			if err := writeFile(records, func(w io.Writer) error { return workload.WriteRecords(w, a.Result.Records) }); err != nil {
@@ -80,7 +75,7 @@ func showSimulation(env *Env, asJSON bool, a *api.SimulateAnswer) error {
 	case a.Result.Partial:
 		return fmt.Errorf("interrupted: the figures are those of the %d requests answered so far", a.Result.Done)
 	case a.Result.Done == 0:
-		return infeasiblef("none of %d requests fits: %s", a.Result.Dropped, a.Result.Records[0].Reason)
+		return infeasiblef("none of the %s can ever run: %s", report.Plural(int64(a.Result.Dropped), "request"), a.FirstDropped())
 	case a.Missed != "":
 		return &exitError{exitMissed, errors.New("the objective is missed: " + a.Missed)}
 	}

@@ -29,9 +29,10 @@ type Point struct {
 	Bound       string         // what binds, see Bounds
 	Wire        float64        // share of TPOT that waits on the latency between nodes
 	Queued      bool           // requests wait for room in the caches, or the prompts outrun the engine
-	Price       float64        // USD per GPU-hour; 0 = not known
-	Transfer    unit.Seconds   // of TTFT: the cache on its way; layouts with two roles
-	Ranges      *infer.Ranges  // of the means; nil where measured points corrected them
+	Price       float64        // USD per GPU-hour; 0 = not known, unless Free
+	Free        bool
+	Transfer    unit.Seconds  // of TTFT: the cache on its way; layouts with two roles
+	Ranges      *infer.Ranges // of the means; nil where measured points corrected them
 	Warnings    []string
 	Assumptions []string
 }
@@ -73,7 +74,7 @@ func (p *Point) Lacks() unit.Bytes { return max(0, p.Need-p.Memory.Budget) }
 
 // Cost is the USD per million output tokens; ok is false without a price.
 func (p *Point) Cost() (usd float64, ok bool) {
-	if p.Price <= 0 || p.Output <= 0 {
+	if p.Price <= 0 && !p.Free || p.Output <= 0 {
 		return 0, false
 	}
 	return p.Price * float64(p.Layout.GPUs()) / 3600 / p.Output * 1e6, true

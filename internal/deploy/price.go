@@ -71,7 +71,7 @@ func misfits(q *Question, v *Variant, l Layout, in *Instance, err error) ([]*Poi
 	}
 	var points []*Point
 	for _, n := range q.Concurrency {
-		points = append(points, &Point{Layout: l, Concurrency: n, Memory: m, Need: need, Price: v.Cluster.PricePerGPUHour,
+		points = append(points, &Point{Layout: l, Concurrency: n, Memory: m, Need: need, Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free,
 			Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()})
 	}
 	return points, nil
@@ -91,7 +91,7 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 	p := &Point{Layout: Layout{Serving: x}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.Output * float64(x.Replicas) * share,
 		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: copies(in.Engine.KVTokens(), x.Replicas), Chunk: q.Chunk, Slots: slots,
 		Most: copies(in.Engine.MaxConcurrency(length), x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
-		Price: v.Cluster.PricePerGPUHour, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
+		Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
 	full, err := in.saturate(q, int64(slots))
 	if err != nil {
 		return nil, err

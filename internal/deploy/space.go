@@ -25,6 +25,9 @@ type Space struct {
 // at most two nodes, and the experts lie whole on single ranks (ep = tp x dp) or
 // are cut over all of them (ep = 1), as engines offer.
 func NewSpace(m *model.Model, c *hw.Cluster, gpus int, fixed *plan.FixedServing) (*Space, error) {
+	if fixed.Has(plan.KeyEP) && int64(fixed.Serving.EP) > c.GPUs {
+		return nil, fmt.Errorf("plan key ep=%d needs as many GPUs in one instance and %s has %d: lower it or take a larger cluster", fixed.Serving.EP, c.Name, c.GPUs)
+	}
 	s := &Space{}
 	node := int(c.Node.GPUs)
 	redundant, copies := 0, 1

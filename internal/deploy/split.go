@@ -127,7 +127,7 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	m := r.decode.Engine.Memory()
 	p := &Point{Layout: Layout{Split: &d}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.TokensPerSecond * splitKept, Fits: true, Memory: m,
 		Need: m.Parts.Total(), Tokens: copies(r.decode.Engine.KVTokens(), y), Most: copies(r.decode.Engine.MaxConcurrency(r.length), y),
-		Batch: s.Sequences, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour,
+		Batch: s.Sequences, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free,
 		Warnings: append(slices.Clone(r.decode.Engine.Warnings()), splitWarning), Assumptions: r.decode.Engine.Assumptions()}
 	p.Decode = r.Decode.Step(&infer.Batch{Decode: s.Sequences, DecodeContext: int64(s.Sequences) * (r.ISL + r.OSL/2)})
 	p.Wire = float64(p.Decode.Wire / p.Decode.Total)

@@ -31,6 +31,7 @@ type Cluster struct {
 	Fabric Fabric
 	// Economics and failures; zero means not given.
 	PricePerGPUHour float64 // USD
+	Free            bool    // a price of 0 was given: it is known
 	GPUMTBF         unit.Seconds
 	PowerPerGPU     float64 // watts including its share of the node; 0 = TDP
 	Source          string  // where the description comes from; empty for a spec such as h800x2048

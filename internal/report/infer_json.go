@@ -10,6 +10,7 @@ type InferDoc struct {
 	OSL         int64            `json:"osl"`
 	Longest     int64            `json:"longest"` // prompt and answer where lengths vary; 0 = all alike
 	SLO         *SLODoc          `json:"slo"`
+	Reason      *string          `json:"reason"` // why best is no answer
 	Best        PointDoc         `json:"best"`
 	Points      []PointDoc       `json:"points"`
 	Pareto      []PointDoc       `json:"pareto"` // over all variants
@@ -93,7 +94,7 @@ type CalibrationDoc struct {
 // NewInferDoc builds the document.
 func NewInferDoc(a *api.InferAnswer) InferDoc {
 	r := a.Request
-	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Longest: r.Longest, Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{}, Fronts: [][]PointDoc{},
+	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Longest: r.Longest, Reason: orNull(Unmet(a)), Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{}, Fronts: [][]PointDoc{},
 		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Ceilings: []CeilingDoc{}, Streaming: a.Streaming, Counts: map[string]int{},
 		Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Best.Best.Assumptions), Seconds: a.Elapsed.Seconds()}
 	for _, c := range r.Clusters {

@@ -85,6 +85,7 @@ type ServingOperationsDoc struct {
 	Cluster     string             `json:"cluster"`
 	Plan        map[string]any     `json:"plan"`
 	Concurrency int                `json:"concurrency"`
+	Reason      *string            `json:"reason"` // why there are no steps
 	Steps       []ExplainedStepDoc `json:"steps"`
 }
 
@@ -118,7 +119,7 @@ type ServingOperationDoc struct {
 func NewServingOperationsDoc(a *api.InferAnswer, steps []api.Explained) ServingOperationsDoc {
 	b := a.Best.Best
 	d := ServingOperationsDoc{Model: a.Request.Model.Name, Cluster: a.Best.Variant.Cluster.Name, Plan: servingKeys(&b.Layout),
-		Concurrency: b.Concurrency, Steps: []ExplainedStepDoc{}}
+		Concurrency: b.Concurrency, Reason: orNull(Unmet(a)), Steps: []ExplainedStepDoc{}}
 	for i := range steps {
 		x := &steps[i]
 		s := ExplainedStepDoc{Step: x.Name, Prompt: x.Batch.Prefill, Sequences: x.Batch.Decode, Drafts: x.Batch.Draft, Time: stepDoc(&x.Step),

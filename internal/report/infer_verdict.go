@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/cost"
@@ -52,11 +53,14 @@ func roundsText(p *deploy.Point) string {
 	if p.Layout.Split != nil || p.Concurrency == 1 {
 		return ""
 	}
-	text := fmt.Sprintf("mean of %d rounds: the first, sent all at once, waits %s, the others %s", infer.DefaultRounds, unit.FormatSeconds(s.Burst), unit.FormatSeconds(s.Steady))
-	if s.InStep {
-		text += "; this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ"
+	var parts []string
+	if s.Burst > s.Steady*(1+1e-3) {
+		parts = append(parts, fmt.Sprintf("mean of %d rounds: the first, sent all at once, waits %s, the others %s", infer.DefaultRounds, unit.FormatSeconds(s.Burst), unit.FormatSeconds(s.Steady)))
 	}
-	return text
+	if s.InStep {
+		parts = append(parts, "this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ")
+	}
+	return strings.Join(parts, "; ")
 }
 
 // rangeText says where most measured services lie.

@@ -11,6 +11,8 @@ type SimulateDoc struct {
 	Model     string           `json:"model"`
 	Cluster   string           `json:"cluster"`
 	Plan      map[string]any   `json:"plan"`
+	Fits      bool             `json:"fits"`
+	Reason    *string          `json:"reason"` // why nothing was answered
 	GPUs      int              `json:"gpus"`
 	Instances int              `json:"instances"`
 	Tokens    int64            `json:"kv_capacity_tokens"`
@@ -114,7 +116,7 @@ type MomentDoc struct {
 func NewSimulateDoc(a *api.SimulateAnswer) *SimulateDoc {
 	r, l := a.Result, a.Request.Load
 	held := a.TailsHeld()
-	d := &SimulateDoc{Model: a.Request.Service.Model.Name, Cluster: a.Variant.Cluster.Name, Plan: servingKeys(&a.Layout), GPUs: a.Layout.GPUs(),
+	d := &SimulateDoc{Model: a.Request.Service.Model.Name, Cluster: a.Variant.Cluster.Name, Plan: servingKeys(&a.Layout), Fits: true, GPUs: a.Layout.GPUs(),
 		Instances: r.Instances, Tokens: a.KVTokens, Load: LoadDoc{Name: l.Name, Requests: len(l.Requests), Concurrency: l.Concurrency, Ramp: l.Ramp.Seconds(), Variation: l.Variation},
 		Requests: RequestCountsDoc{r.Arrived, r.Done, r.Dropped, r.Unfinished}, Partial: r.Partial, End: r.End.Seconds(),
 		Whole: summaryDoc(&r.Whole, held != ""), Held: orNull(held), Overload: orNull(r.Overload), SLOAt: a.Request.At.String(), Missed: orNull(a.Missed),
@@ -122,6 +124,9 @@ func NewSimulateDoc(a *api.SimulateAnswer) *SimulateDoc {
 	if l.Concurrency == 0 && l.Span() > 0 {
 		rate := a.Offered()
 		d.Load.Rate = &rate
+	}
+	if r.Done == 0 && r.Dropped > 0 {
+		d.Reason = orNull(a.FirstDropped())
 	}
 	if r.Steady != nil {
 		s := summaryDoc(r.Steady, held != "")

@@ -19,6 +19,7 @@ type Request struct {
 	At       time.Duration // arrival, from the start; ignored in a closed loop
 	Input    int           // prompt tokens, at least 1
 	Output   int           // tokens to generate, at least 1
+	Line     int           // of the trace's file, from 1; 0 = drawn
 	Priority int           // lower goes first, under a priority policy
 	// Blocks identify the content of the prompt in blocks of Workload.BlockTokens
 	// tokens: equal ids at the same place after equal ids are equal tokens. The

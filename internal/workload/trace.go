@@ -116,6 +116,7 @@ func (t *trace) add(line int, r Request) error {
 	case len(rs) == MaxRequests:
 		return t.fail(line, "more than %d requests: cut the trace", MaxRequests)
 	}
+	r.Line = line
 	t.w.Requests = append(rs, r)
 	return nil
 }

@@ -19,12 +19,12 @@ func TestReadEveryFormat(t *testing.T) {
 		name, text string
 		want       []Request
 	}{
-		{"azure", azure, []Request{{Input: 374, Output: 44}, {At: 4_314_579_000, Input: 396, Output: 109}}},
-		{"azure, other columns and order", "x,GeneratedTokens,ContextTokens,TIMESTAMP\r\n1,2,3,2024-05-10 00:00:00.5+00:00\r\n", []Request{{Input: 3, Output: 2}}},
+		{"azure", azure, []Request{{Input: 374, Output: 44, Line: 2}, {At: 4_314_579_000, Input: 396, Output: 109, Line: 3}}},
+		{"azure, other columns and order", "x,GeneratedTokens,ContextTokens,TIMESTAMP\r\n1,2,3,2024-05-10 00:00:00.5+00:00\r\n", []Request{{Input: 3, Output: 2, Line: 2}}},
 		{"mooncake", `{"timestamp": 5, "input_length": 513, "output_length": 7, "hash_ids": [0, 9]}` + "\n" + `{"timestamp": 7.5, "input_length": 1, "output_length": 2, "hash_ids": [3]}`,
-			[]Request{{Input: 513, Output: 7, Blocks: []uint64{0, 9}}, {At: 2_500_000, Input: 1, Output: 2, Blocks: []uint64{3}}}},
+			[]Request{{Input: 513, Output: 7, Line: 1, Blocks: []uint64{0, 9}}, {At: 2_500_000, Input: 1, Output: 2, Line: 2, Blocks: []uint64{3}}}},
 		{"engine", `{"request_id": "a", "input_toks": 3, "output_toks": 4, "queued_ts": 27536.660701067}` + "\n" + `{"request_id": "b", "input_toks": 3, "output_toks": 4, "queued_ts": 27537.047603549}`,
-			[]Request{{ID: "a", Input: 3, Output: 4}, {ID: "b", At: 386_902_482, Input: 3, Output: 4}}},
+			[]Request{{ID: "a", Input: 3, Output: 4, Line: 1}, {ID: "b", At: 386_902_482, Input: 3, Output: 4, Line: 2}}},
 	} {
 		w, err := Read(strings.NewReader(c.text), c.name)
 		if err != nil {
@@ -64,7 +64,7 @@ func TestReadEndedRequests(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Request{{ID: "a", Input: 7, Output: 8}, {ID: "c", At: time.Second, Input: 9, Output: 1}, {ID: "b", At: 2 * time.Second, Input: 5, Output: 6}}
+	want := []Request{{ID: "a", Input: 7, Output: 8, Line: 3}, {ID: "c", At: time.Second, Input: 9, Output: 1, Line: 4}, {ID: "b", At: 2 * time.Second, Input: 5, Output: 6, Line: 2}}
 	if diff := cmp.Diff(want, w.Requests); diff != "" {
 		t.Error(diff)
 	}
@@ -134,7 +134,7 @@ func TestRecordsReadBack(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := []Request{{ID: "a", Input: 3, Output: 2}, {ID: "1", At: 1_234_567_891, Input: 4, Output: 5, Priority: 1}}
+	want := []Request{{ID: "a", Input: 3, Output: 2, Line: 1}, {ID: "1", At: 1_234_567_891, Input: 4, Output: 5, Line: 2, Priority: 1}}
 	if diff := cmp.Diff(want, w.Requests); diff != "" {
 		t.Error(diff)
 	}
