@@ -22,8 +22,9 @@ type launchFlags struct {
 	cache, precision, script, data, concurrency                  string
 	nodeGPUs, port, context, requests, batchTokens, stream       int64
 	isl, osl, batch, seq, mtp, tokens, workers, probes           int64
-	toolImage, results                                           string
+	toolImage, results, routerImage                              string
 	overlap, nearest                                             bool
+	env                                                          []string
 }
 
 // maxTools bounds the tasks of a job: Slurm's default MaxArraySize is 1001.
@@ -46,8 +47,10 @@ func (f *launchFlags) register(cmd *cobra.Command) {
 	countFlag(cmd, &f.nodeGPUs, "node-gpus", "GPUs of a node (default: the cluster's, or 8)")
 	text(&f.name, "name", "`NAME` of the objects (default: from the model)")
 	text(&f.image, "image", "container `IMAGE` (default: the engine's own, where it has one)")
+	text(&f.routerImage, "router-image", "container `IMAGE` of a disaggregated service's router (default: --image's)")
 	text(&f.namespace, "namespace", "Kubernetes `NAMESPACE`")
 	text(&f.volume, "model-volume", "PersistentVolumeClaim, or folder for compose, mounted at /models: `NAME`")
+	fs.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` in the environment of every command, such as NCCL_IB_HCA=mlx5; repeat it for more")
 	text(&f.rdma, "rdma", "`RESOURCE` of an RDMA device per GPU, such as rdma/ib")
 	countFlag(cmd, &f.probes, "probe-nodes", "add a job that measures N nodes and the ways between them (default 0)")
 	text(&f.toolImage, "tool-image", "container `IMAGE` of load workers and probes, one that holds ridgeline")
@@ -105,7 +108,7 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 		return nil, unknownWord("target", f.target, launch.Targets(), "use one of "+strings.Join(launch.Targets(), ", "))
 	}
 	r := &api.LaunchRequest{Request: launch.Request{Engine: f.engine, Version: f.version, Target: launch.Target(f.target), ModelPath: f.path,
-		Name: f.name, Image: f.image, Namespace: f.namespace, ModelVolume: f.volume, RDMA: f.rdma, Machine: f.cluster, Nearest: f.nearest, NodeGPUs: int(f.nodeGPUs)}}
+		Name: f.name, Image: f.image, RouterImage: f.routerImage, Namespace: f.namespace, ModelVolume: f.volume, RDMA: f.rdma, Env: f.env, Machine: f.cluster, Nearest: f.nearest, NodeGPUs: int(f.nodeGPUs)}}
 	for name, n := range map[string]int64{"load-workers": f.workers, "probe-nodes": f.probes} {
 		if n > maxTools {
 			return nil, usagef("--%s %d: give at most %d", name, n, maxTools)

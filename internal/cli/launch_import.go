@@ -18,20 +18,26 @@ const maxManifest = 8 << 20
 
 func newLaunchImportCommand(env *Env) *cobra.Command {
 	var engine, config string
+	f := &todayFlags{}
 	cmd := &cobra.Command{
 		Use:   "import --engine E [FILE | - | -- ARGV...]",
 		Short: "Read a running configuration back into a plan",
 		Long: `Read a command line, a shell or Slurm script, a Kubernetes or Compose manifest or an engine's
 configuration file (- reads stdin), and say its degrees as the engine's flags state them, and as
 a plan that train and infer take. Nothing of it is run. Flags that the engine's list does not
-know, or that are deprecated, are named.`,
+know, or that are deprecated, are named.
+
+With --cluster, say what it gives there and what would give more: of a service under --isl,
+--osl and --concurrency, of a training run with its own batch.`,
 		Example: `  ridgeline launch import --engine vllm -- vllm serve deepseek-ai/DeepSeek-R1 -tp 8 -dp 2 -ep
   ridgeline launch import --engine sglang lws.yaml
   kubectl get leaderworkerset r1 -o yaml | ridgeline launch import --engine vllm -
+  ridgeline launch import --engine vllm lws.yaml --cluster h200x16 --isl 1024 --osl 1024 --concurrency 64
   ridgeline launch import --engine trtllm --config-file extra.yaml -- trtllm-serve deepseek-ai/DeepSeek-R1`,
 	}
 	cmd.Flags().StringVar(&engine, "engine", "", "`ENGINE`: "+strings.Join(argv.Engines(), ", "))
 	cmd.Flags().StringVar(&config, "config-file", "", "`FILE` that the command passes with --config or --extra_llm_api_options")
+	f.register(cmd)
 	asJSON := jsonFlag(cmd)
 	if err := cmd.RegisterFlagCompletionFunc("engine", completeWords(argv.Engines())); err != nil {
 		panic(err) // a flag name mistyped above
@@ -48,10 +54,14 @@ know, or that are deprecated, are named.`,
 		for _, w := range im.Warnings {
 			fmt.Fprintf(env.Stderr, "warning: %s\n", w)
 		}
-		if *asJSON {
-			return report.JSON(env.Stdout, im)
+		today, err := f.ask(cmd, env, im)
+		if err != nil {
+			return err
 		}
-		return env.print(func(p *report.Page) { report.Import(p, im) })
+		if *asJSON {
+			return report.JSON(env.Stdout, report.NewImportDoc(im, today))
+		}
+		return env.print(func(p *report.Page) { report.Import(p, im, today) })
 	}
 	return cmd
 }

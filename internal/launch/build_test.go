@@ -63,6 +63,8 @@ func TestImportUndoesBuild(t *testing.T) {
 		{argv.SGLang, "tp=8,ep=8,pp=2", "tp=8,pp=2,dp=1,ep=8"},
 		{argv.TRTLLM, "dp=8,ep=8", "tp=1,pp=1,dp=8,ep=8"},
 		{argv.TRTLLM, "tp=8,ep=2", "tp=8,pp=1,dp=1,ep=2"},
+		{argv.TRTLLM, "dp=16,ep=16", "tp=1,pp=1,dp=16,ep=16"},
+		{argv.TRTLLM, "tp=8,pp=2", "tp=8,pp=2,dp=1,ep=1"},
 		{argv.LlamaCPP, "pp=8", "tp=1,pp=8,dp=1,ep=1"},
 		{argv.LlamaCPP, "tp=8", "tp=8,pp=1,dp=1,ep=1"},
 	} {
@@ -220,7 +222,9 @@ func TestBuildRefuses(t *testing.T) {
 		{"attention DP beside TP in TensorRT-LLM", argv.TRTLLM, Shell, "tp=4,dp=2", "use tp=1,dp=8 or tp=8,dp=1", nil},
 		{"data parallelism in llama.cpp", argv.LlamaCPP, Shell, "dp=2", "use replicas=2", nil},
 		{"roles in llama.cpp", argv.LlamaCPP, Shell, "prefill:tp=8;decode:tp=8", "llamacpp has no disaggregated", nil},
-		{"MPI in a pod group", argv.TRTLLM, Kube, "tp=16", "use --target slurm", nil},
+		{"MPI on one machine", argv.TRTLLM, Compose, "tp=16", "compose runs one machine", nil},
+		{"a router's image without roles", argv.VLLM, Kube, "tp=8", "--router-image", func(r *Request) { r.RouterImage = "i" }},
+		{"overlap without experts apart in vLLM", argv.VLLM, Shell, "dp=8", "overlaps two batches only", func(r *Request) { r.Serve.TwoBatch = true }},
 		{"two nodes on one machine", argv.VLLM, Compose, "tp=16", "compose runs one machine", nil},
 		{"SGLang on Ray", argv.SGLang, Ray, "tp=8", "does not run on Ray", nil},
 		{"GPUs that do not fill nodes", argv.VLLM, Shell, "tp=4,pp=3", "do not fill nodes of 8", nil},
@@ -310,7 +314,7 @@ func TestEnvironmentIsListed(t *testing.T) {
 	if err != nil {
 		t.Skipf("the public lists are not here: %v", err)
 	}
-	for _, name := range []string{"VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_NIXL_SIDE_CHANNEL_PORT", "LWS_LEADER_ADDRESS", "LWS_WORKER_INDEX", lwsIndexLabel, lwsNameLabel} {
+	for _, name := range []string{"VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_ENGINE_READY_TIMEOUT_S", "LWS_LEADER_ADDRESS", "LWS_WORKER_INDEX", lwsIndexLabel, lwsNameLabel} {
 		if !strings.Contains(string(b), "\""+name+"\"") {
 			t.Errorf("%s is not listed", name)
 		}

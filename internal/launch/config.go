@@ -5,32 +5,22 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
-
-	"go.yaml.in/yaml/v3"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
 )
 
 // Config decodes an engine's configuration file: one YAML or JSON map.
 func Config(name string, text []byte) (map[string]any, error) {
-	var doc any
-	if err := decodeYAML(text, &doc); err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	m, ok := doc.(map[string]any)
-	if !ok {
+	docs, err := documents(name, text)
+	switch {
+	case err != nil:
+		return nil, err
+	case len(docs) > 1:
+		return nil, fmt.Errorf("%s holds %d documents: give one map of settings", name, len(docs))
+	case len(docs) == 0:
 		return nil, fmt.Errorf("%s holds no map of settings: write key: value lines", name)
 	}
-	return m, nil
-}
-
-// decodeYAML reads one document; an error is one line.
-func decodeYAML(text []byte, into any) error {
-	if err := yaml.Unmarshal(text, into); err != nil {
-		return fmt.Errorf("%s: mend the YAML (tabs do not indent)", strings.Join(strings.Fields(err.Error()), " "))
-	}
-	return nil
+	return docs[0], nil
 }
 
 // configWords writes a configuration file as the flags that it stands for: vLLM's

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -24,6 +25,8 @@ type group struct {
 	port     int    // 0 = it listens to nobody
 	ready    string // path that answers when it is ready
 	mpi      bool   // started once per GPU by MPI
+	image    string // of its containers; "" = the engine's
+	prepare  string // shell line by which a container finds its program
 	training bool
 }
 
@@ -37,6 +40,7 @@ type builder struct {
 	*Request
 	list     *argv.List
 	groups   []group
+	paired   bool // two micro-batches overlap, in training
 	warnings []string
 	notes    []string
 }
@@ -129,6 +133,12 @@ func Build(r *Request) (*Bundle, error) {
 	}
 	if err != nil {
 		return nil, err
+	}
+	for i := range b.groups {
+		for _, e := range r.Env {
+			name, value, _ := strings.Cut(e, "=")
+			b.groups[i].env = append(b.groups[i].env, envVar{name, Word{Text: value}})
+		}
 	}
 	if err := b.checkFlags(); err != nil {
 		return nil, err

@@ -17,8 +17,12 @@ type Imported struct {
 	PlanText string         `json:"plan_text"` // Plan as --plan takes it, "" where a size is unknown
 	Model    string         `json:"model"`
 	GPUs     int            `json:"gpus,omitempty"` // of one instance, where the command says it
-	Settings *Settings      `json:"settings,omitempty"`
-	Batch    *Batch         `json:"batch,omitempty"`
+	// Instances is how often a manifest runs it, and Deployment all of its roles as
+	// infer's --plan takes them; set where a file says so.
+	Instances  int       `json:"instances,omitempty"`
+	Deployment string    `json:"deployment,omitempty"`
+	Settings   *Settings `json:"settings,omitempty"`
+	Batch      *Batch    `json:"batch,omitempty"`
 
 	UnknownFlags    []string `json:"unknown_flags"`
 	DeprecatedFlags []string `json:"deprecated_flags"`
@@ -35,15 +39,18 @@ type Imported struct {
 
 // Batch is what a training command says about its step.
 type Batch struct {
-	Global int64 `json:"global,omitempty"` // sequences
-	Micro  int64 `json:"micro,omitempty"`  // sequences
-	Seq    int64 `json:"seq,omitempty"`    // tokens
+	Global    int64  `json:"global,omitempty"`    // sequences
+	Micro     int64  `json:"micro,omitempty"`     // sequences
+	Seq       int64  `json:"seq,omitempty"`       // tokens
+	MTP       int64  `json:"mtp,omitempty"`       // modules trained along
+	Precision string `json:"precision,omitempty"` // as train's --precision takes it
 }
 
 // Command is words as they stand in a file, with the environment that they see.
 type Command struct {
-	Words []string
-	Env   map[string]string
+	Words     []string
+	Env       map[string]string
+	Instances int // as a manifest states them; 0 = it does not
 }
 
 // ImportWords imports the words of one command line. config is the engine's
@@ -77,7 +84,9 @@ func ImportWords(engine string, c Command, config map[string]any) (*Imported, er
 	}
 	im := &Imported{Engine: engine, FlagList: list.Version, line: line, prog: prog, Degrees: r.degrees(engine),
 		UnknownFlags: none(line.Unknown()), DeprecatedFlags: none(line.Deprecated()), RepeatedFlags: line.Repeated(), IllegalValues: line.Illegal()}
-	im.fill(r)
+	if im.fill(r); c.Instances > 0 {
+		im.Instances = c.Instances
+	}
 	im.Unresolved = r.unresolved
 	im.warn(config)
 	return im, r.err
@@ -154,46 +163,4 @@ func (im *Imported) fillLlama(r *reader) {
 	im.Plan = map[string]any{"tp": im.Degrees.TP, "pp": im.Degrees.PP, "dp": 1, "ep": 1}
 	im.Settings = &Settings{MaxContext: r.count("--ctx-size"), MaxRequests: r.count("--parallel")}
 	im.Settings.KV, _ = r.text("--cache-type-k")
-}
-
-// warn adds the doubts of an import.
-func (im *Imported) warn(config map[string]any) {
-	for _, v := range im.Unresolved {
-		im.Warnings = append(im.Warnings, fmt.Sprintf("%s holds a size and is not known: set the variable or write the number", v))
-	}
-	for _, f := range im.RepeatedFlags {
-		im.Warnings = append(im.Warnings, fmt.Sprintf("flag %s is given more than once: the engine takes the last", f))
-	}
-	seen := map[*argv.Flag]bool{}
-	for i := range im.line.Args {
-		if f := im.line.Args[i].Flag; f != nil && f.Deprecated && f.ReplacedBy != "" && !seen[f] {
-			seen[f] = true
-			im.Warnings = append(im.Warnings, fmt.Sprintf("flag %s is deprecated in %s %s: use %s", f.Name, im.Engine, im.FlagList, f.ReplacedBy))
-		}
-	}
-	if config == nil {
-		for _, flag := range []string{"--extra_llm_api_options", "--config"} {
-			if v, given := im.line.Get(flag); given && im.Engine != argv.TorchTitan {
-				im.Warnings = append(im.Warnings, fmt.Sprintf("%s may hold degrees and was not read: give it with --config-file", v))
-				break
-			}
-		}
-	}
-}
-
-// none is list, or an empty list for nil, so that JSON says [].
-func none(list []string) []string {
-	if list == nil {
-		return []string{}
-	}
-	return list
-}
-
-// brief quotes the start of words for a message.
-func brief(words []string) string {
-	s := strings.ToValidUTF8(strings.Join(words, " "), "?")
-	if r := []rune(s); len(r) > 60 {
-		s = string(r[:60]) + "..."
-	}
-	return fmt.Sprintf("%q", s)
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
+	"regexp"
 	"slices"
 )
 
@@ -48,12 +49,38 @@ func ImportFile(engine, name string, text []byte, config map[string]any) (*Impor
 			break
 		}
 	}
-	if len(roles) == 1 {
-		return first, nil
-	}
 	whole := *first
-	whole.Roles = roles
+	if len(roles) > 1 {
+		whole.Roles = roles
+	}
+	whole.Deployment = deployment(roles)
 	return &whole, nil
+}
+
+// deployment is what a file serves as a whole: one plan with its instances, or a
+// prefill and a decode role; "" where it is neither.
+func deployment(roles []*Imported) string {
+	by := map[string]*Imported{}
+	for _, r := range roles {
+		if r.Settings == nil || r.PlanText == "" || by[r.Settings.Role] != nil {
+			return ""
+		}
+		by[r.Settings.Role] = r
+	}
+	text := func(r *Imported, key string) string {
+		p := maps.Clone(r.Plan)
+		n, _ := p["replicas"].(int)
+		n = max(n, 1) * max(r.Instances, 1)
+		delete(p, "replicas")
+		return planText(p) + fmt.Sprintf(",%s=%d", key, n) // not to be searched
+	}
+	switch {
+	case len(roles) == 1 && by[""] != nil:
+		return text(by[""], "replicas")
+	case len(roles) == 2 && by[prefill] != nil && by[decode] != nil:
+		return "prefill:" + text(by[prefill], "workers") + ";decode:" + text(by[decode], "workers")
+	}
+	return ""
 }
 
 // same tells whether two commands are the same instance, as leader and worker of a
@@ -67,6 +94,10 @@ func (im *Imported) same(o *Imported) bool {
 	}
 	return im.Degrees == o.Degrees && im.Model == o.Model && role(im) == role(o)
 }
+
+// manifestLike is how manifests and JSON begin that YAML cannot be read from; scripts do
+// not look like them.
+var manifestLike = regexp.MustCompile(`(?m)\A\s*[{\[]|^"?(apiVersion|kind|services)"?:`)
 
 // commandsOf reads a file's commands. own is set where the file is a map of
 // settings instead.
@@ -82,7 +113,7 @@ func commandsOf(name string, text []byte) (commands []Command, own map[string]an
 		return nil, docs[0], nil
 	case yamlErr == nil && len(docs) > 1:
 		return nil, nil, fmt.Errorf("%s holds %d documents and none is a manifest: give one configuration", name, len(docs))
-	case yamlErr != nil && bytes.Contains(text, []byte("apiVersion:")):
+	case yamlErr != nil && manifestLike.Match(text):
 		return nil, nil, yamlErr
 	}
 	commands, err = Script(name, string(text))

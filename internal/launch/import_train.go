@@ -9,14 +9,14 @@ import (
 
 // trainFlags names the flags of Megatron-LM and Megatron-Bridge for the same thing.
 type trainFlags struct {
-	layers, virtualLayers, mbs, gbs, seq, optimizer, strategy, granularity, modules, experts, cpComm string
+	layers, virtualLayers, mbs, gbs, seq, optimizer, strategy, granularity, modules, experts, cpComm, mtp string
 }
 
 var trainNames = map[string]trainFlags{
 	argv.MegatronLM: {"--num-layers", "--num-layers-per-virtual-pipeline-stage", "--micro-batch-size", "--global-batch-size", "--seq-length",
-		"--use-distributed-optimizer", "--data-parallel-sharding-strategy", "--recompute-granularity", "--recompute-modules", "--num-experts", "--cp-comm-type"},
+		"--use-distributed-optimizer", "--data-parallel-sharding-strategy", "--recompute-granularity", "--recompute-modules", "--num-experts", "--cp-comm-type", "--mtp-num-layers"},
 	argv.MegatronBridge: {"", "", "train.micro_batch_size", "train.global_batch_size", "model.seq_length",
-		"ddp.use_distributed_optimizer", "ddp.data_parallel_sharding_strategy", "model.recompute_granularity", "model.recompute_modules", "", ""},
+		"ddp.use_distributed_optimizer", "ddp.data_parallel_sharding_strategy", "model.recompute_granularity", "model.recompute_modules", "", "", ""},
 }
 
 // fillMegatron reads a Megatron-LM command or Megatron-Bridge settings.
@@ -25,7 +25,10 @@ func (im *Imported) fillMegatron(r *reader) {
 	if strings.EqualFold(d.Layout, "none") || strings.EqualFold(d.Layout, "null") || strings.Contains(d.Layout, "model default") {
 		d.Layout = ""
 	}
-	im.Batch = &Batch{Global: r.count(n.gbs), Micro: r.count(n.mbs), Seq: r.count(n.seq)}
+	im.Batch = &Batch{Global: r.count(n.gbs), Micro: r.count(n.mbs), Seq: r.count(n.seq), MTP: r.count(n.mtp)}
+	if im.Engine == argv.MegatronLM {
+		im.Batch.Precision = r.precision()
+	}
 	p := map[string]any{}
 	im.Plan = p
 	vpp, err := im.virtual(r, n)
@@ -94,6 +97,26 @@ func (im *Imported) virtual(r *reader, n trainFlags) (int, error) {
 	return max(d.VPP, 1), nil
 }
 
+// precision is the policy of package plan that Megatron-LM's flags mean, "" where it
+// is none of them. It undoes megatronPrecision.
+func (r *reader) precision() string {
+	switch recipe, _ := r.text("--fp8-recipe"); {
+	case r.on("--fp4-format"):
+		return "nvfp4"
+	case r.on("--fp8-format") && recipe == "blockwise":
+		return "fp8"
+	case r.on("--fp8-format") && recipe == "mxfp8":
+		return "mxfp8"
+	case r.on("--fp8-format"):
+		return "fp8-tensor"
+	case r.on("--fp16"):
+		return "fp16"
+	case r.on("--bf16"):
+		return "bf16"
+	}
+	return ""
+}
+
 // zero is the ZeRO stage that optimizer and FSDP flags mean.
 func (r *reader) zero(d *Degrees, n trainFlags) int {
 	switch strategy, given := r.text(n.strategy); {
@@ -153,51 +176,4 @@ func (r *reader) all(flag string) []string {
 		}
 	}
 	return nil
-}
-
-// titanSchedules are torchtitan's names of pipeline schedules.
-var titanSchedules = map[string]string{"1f1b": "1F1B", "gpipe": "GPipe", "interleaved": "Interleaved1F1B", "zb-v": "ZBVZeroBubble", "dualpipe-v": "DualPipeV"}
-
-// fillTitan reads a torchtitan command. What its configuration function sets is
-// not on the command line; a file of settings can be given beside it.
-func (im *Imported) fillTitan(r *reader) {
-	d := &im.Degrees
-	im.Model, _ = r.text("--config")
-	p := map[string]any{}
-	im.Plan = p
-	for k, v := range map[string]int{"tp": d.TP, "pp": d.PP, "cp": d.CP, "ep": d.EP} {
-		if v > 0 {
-			p[k] = v
-		}
-	}
-	for word, name := range titanSchedules {
-		if d.Schedule == name && d.PP > 1 {
-			p["schedule"] = word
-		}
-	}
-	p["zero"] = 3
-	if d.DP == 1 && d.Replicate > 1 {
-		p["zero"] = 0
-	}
-	if d.DP > 0 && d.Replicate > 0 {
-		// torchtitan's sharded degree counts what remains of the world beside tp, pp
-		// and cp; experts are carved out of it.
-		p["dp"] = d.DP * d.Replicate
-		if d.Replicate > 1 && d.DP > 1 {
-			p["shard"] = d.DP
-		}
-		im.GPUs = d.TP * d.PP * d.CP * d.DP * d.Replicate
-	}
-	if d.DP < 0 {
-		d.DP = 0 // the rest of the world
-	}
-	tokens := r.count("--training.num_tokens_per_microbatch_per_dp_rank")
-	seq := r.count("--training.max_context_length")
-	im.Batch = &Batch{Seq: seq}
-	if seq > 0 && tokens >= seq && tokens%seq == 0 {
-		im.Batch.Micro, p["mbs"] = tokens/seq, tokens/seq
-	}
-	if total := r.count("--training.num_tokens_per_train_step"); seq > 0 && total > 0 && total%seq == 0 {
-		im.Batch.Global = total / seq
-	}
 }

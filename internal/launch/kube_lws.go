@@ -41,6 +41,9 @@ func (b *builder) leaderWorkerSet(g *group) any {
 		follower = g.leader
 	}
 	worker := b.pod(g, follower, kubeNames, false)
+	if g.mpi {
+		leader, worker = b.mpiPods(g)
+	}
 	return &leaderWorkerSet{TypeMeta: metav1.TypeMeta{APIVersion: "leaderworkerset.x-k8s.io/v1", Kind: "LeaderWorkerSet"}, ObjectMeta: b.meta(g, g.name),
 		Spec: lwsSpec{Replicas: int32(g.replicas), StartupPolicy: "LeaderCreated",
 			Template: lwsTemplate{Leader: &leader, Worker: worker, Size: int32(g.nodes), RestartPolicy: "RecreateGroupOnPodRestart"}}}

@@ -29,9 +29,9 @@ const gpuResource = "nvidia.com/gpu"
 // pod is the template of a group's pods: one container with the node's GPUs, shared
 // memory for NCCL, the model's volume and, where it answers, probes.
 func (b *builder) pod(g *group, words []Word, names map[Ref]string, answers bool) corev1.PodTemplateSpec {
-	c := corev1.Container{Name: "engine", Image: b.Image, Env: b.podEnv(g, words, names)}
-	if counts(words) {
-		script := Word{Text: "exec " + shellLines(words, names, "  ")}
+	c := corev1.Container{Name: "engine", Image: b.imageOf(g), Env: b.podEnv(g, words, names)}
+	if counts(words) || g.prepare != "" {
+		script := Word{Text: podScript(g, words, names)}
 		c.Command = []string{"bash", "-c", script.kube(names)} // dollars are the shell's
 	} else {
 		for _, w := range words {

@@ -55,14 +55,11 @@ const resultsDir = "/results"
 // loadWords is the command of one worker, which records every request beside its
 // report: bench merge joins the records.
 func (b *builder) loadWords(host, results Word) []Word {
-	port, levels := b.Serve.Port, make([]string, len(b.Tools.Levels))
-	if b.Split != nil {
-		port = routerPort
-	}
+	levels := make([]string, len(b.Tools.Levels))
 	for i, n := range b.Tools.Levels {
 		levels[i] = strconv.Itoa(n / b.Tools.Workers)
 	}
-	host.Text, host.After = "http://"+host.Text, ":"+strconv.Itoa(port)+"/v1"
+	host.Text, host.After = "http://"+host.Text, ":"+strconv.Itoa(b.entryPort())+"/v1"
 	a := &args{}
 	a.add("ridgeline", "bench")
 	a.ref("--url", host)

@@ -42,7 +42,7 @@ func isManifest(doc map[string]any) bool {
 // stand (Deployment, Job, LeaderWorkerSet, RayCluster, DisaggregatedSet, Compose).
 func Manifest(doc map[string]any) []Command {
 	var out []Command
-	walkContainers(doc, 0, func(c map[string]any) {
+	walkContainers(doc, 0, 0, func(c map[string]any, instances int) {
 		words := append(wordsOf(c["command"]), wordsOf(c["args"])...)
 		if entry := wordsOf(c["entrypoint"]); len(entry) > 0 {
 			words = append(entry, wordsOf(c["command"])...)
@@ -58,33 +58,39 @@ func Manifest(doc map[string]any) []Command {
 		if inner := scriptOf(words); inner != "" {
 			s := &scriptReader{vars: newShellVars(env)}
 			if s.read("command", inner, 0) == nil {
-				out = append(out, s.commands...)
+				for _, c := range s.commands {
+					c.Instances = instances
+					out = append(out, c)
+				}
 				return
 			}
 		}
-		out = append(out, Command{Words: words, Env: env})
+		out = append(out, Command{Words: words, Env: env, Instances: instances})
 	})
 	return out
 }
 
 // walkContainers calls do for every map that looks like a container, in the order
-// of sorted keys.
-func walkContainers(v any, depth int, do func(map[string]any)) {
+// of sorted keys, with the replicas of the workload around it, 0 where none are stated.
+func walkContainers(v any, depth, instances int, do func(map[string]any, int)) {
 	if depth > 64 {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		if v["command"] != nil || v["args"] != nil && v["image"] != nil {
-			do(v)
+			do(v, instances)
 			return
 		}
+		if n, ok := v["replicas"].(int); ok && n > 0 && n <= maxDegree {
+			instances = n
+		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			walkContainers(v[k], depth+1, do)
+			walkContainers(v[k], depth+1, instances, do)
 		}
 	case []any:
 		for _, e := range v {
-			walkContainers(e, depth+1, do)
+			walkContainers(e, depth+1, instances, do)
 		}
 	}
 }

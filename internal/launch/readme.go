@@ -23,12 +23,8 @@ const (
 
 // bench is the command that evaluates the service as the prediction assumes.
 func (b *builder) bench() string {
-	port := b.Serve.Port
-	if b.Split != nil {
-		port = routerPort
-	}
 	a := &args{}
-	a.add("ridgeline", "bench", "--url", fmt.Sprintf("http://localhost:%d/v1", port), "--model", b.servedName())
+	a.add("ridgeline", "bench", "--url", fmt.Sprintf("http://localhost:%d/v1", b.entryPort()), "--model", b.servedName())
 	a.count("--isl", cmp.Or(b.Serve.ISL, usualLength))
 	a.count("--osl", cmp.Or(b.Serve.OSL, usualLength))
 	a.add("--concurrency", cmp.Or(b.Serve.Concurrency, usualLevels))
@@ -48,6 +44,7 @@ func (b *builder) readme() File {
 	for _, g := range b.groups {
 		line("- %s: %d instance(s) of %d node(s) with %d GPU(s) each", g.name, g.replicas, g.nodes, g.gpus)
 	}
+	b.aboutStart(line)
 	if b.Training == nil {
 		line("")
 		line("## Evaluate")

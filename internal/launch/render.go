@@ -1,7 +1,9 @@
 package launch
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
 )
@@ -12,9 +14,9 @@ func (b *builder) render() ([]File, error) {
 	var err error
 	switch b.Target {
 	case Shell:
-		files, err = b.shellFiles()
+		files = b.shellFiles()
 	case Slurm:
-		files, err = b.slurmFiles()
+		files = b.slurmFiles()
 	case Kube:
 		files, err = b.kubeFiles()
 	case Ray:
@@ -54,7 +56,26 @@ func (b *builder) needsImage() error {
 	if b.Image == "" {
 		return fmt.Errorf("--target %s runs containers: give --image, one that holds %s %s", b.Target, b.Engine, b.list.Version)
 	}
+	for i := range b.groups {
+		if g := &b.groups[i]; g.prepare != "" && g.role == "router" {
+			b.note("%s installs its program where the image %s lacks it, which needs the way to a package index: --router-image names an image that holds it", g.name, b.Image)
+		}
+	}
 	return nil
+}
+
+// imageOf is the image of a group's containers.
+func (b *builder) imageOf(g *group) string { return cmp.Or(g.image, b.Image) }
+
+// podScript is a container's command as a script of bash, after what installs its
+// program.
+func podScript(g *group, words []Word, names map[Ref]string) string {
+	s := &lines{}
+	if g.prepare != "" {
+		s.line("%s", g.prepare)
+	}
+	s.line("exec %s", shellLines(words, names, "  "))
+	return strings.TrimSuffix(s.text(), "\n")
 }
 
 // rayFiles are scripts that build a Ray cluster and start vLLM on it, and the same

@@ -46,8 +46,10 @@ type Request struct {
 	Machine         string   // as --cluster names it, "" = not known
 	Name            string   // of the service or run: a DNS label
 	Image           string   // container image, for k8s and compose
+	RouterImage     string   // of the router's container, "" = Image
 	Namespace       string   // k8s
 	ModelVolume     string   // k8s: a PersistentVolumeClaim mounted at /models, "" = none
+	Env             []string // NAME=value in the environment of every command
 	RDMA            string   // k8s: the resource name of an RDMA device, one per GPU, "" = none
 	Predicted       []string // lines that the README puts beside the evaluation
 	Nearest         bool     // write the nearest thing where the engine lacks what the plan asks
@@ -113,15 +115,24 @@ func (r *Request) planString() string {
 	return r.Training.String()
 }
 
+// precision is the policy of a training plan, which its own words leave out.
+func (r *Request) precision() string {
+	if r.Training == nil {
+		return ""
+	}
+	return r.Training.Precision.Name
+}
+
 // hash names everything that a request says: two files with one hash were made
 // from the same plan.
 func (r *Request) hash() string {
 	b, err := json.Marshal(struct {
-		Engine, Plan, Model, Path string
-		Serve                     ServeOptions
-		Train                     TrainOptions
-		NodeGPUs                  int
-	}{r.Engine, r.planString(), r.Model.Name, r.ModelPath, r.Serve, r.Train, r.NodeGPUs})
+		Engine, Plan, Precision, Model, Path string
+		Serve                                ServeOptions
+		Train                                TrainOptions
+		NodeGPUs                             int
+		Env                                  []string `json:",omitempty"`
+	}{r.Engine, r.planString(), r.precision(), r.Model.Name, r.ModelPath, r.Serve, r.Train, r.NodeGPUs, r.Env})
 	if err != nil {
 		panic(err) // texts and numbers
 	}
@@ -134,7 +145,7 @@ func (r *Request) hash() string {
 func (r *Request) header(l *argv.List) []string {
 	return []string{
 		fmt.Sprintf("%s %s, model %q", r.Engine, l.Version, r.Model.Name),
-		fmt.Sprintf("plan %s (hash %s)", r.planString(), r.hash()),
+		fmt.Sprintf("plan %s (hash %s)", strings.TrimSuffix(r.planString()+" in "+r.precision(), " in "), r.hash()),
 		fmt.Sprintf("flag list %s %s of commit %.12s", r.Engine, l.Version, l.Commit),
 	}
 }
@@ -146,84 +157,4 @@ func comment(mark string, lines []string) string {
 		b.WriteString(mark + " " + l + "\n")
 	}
 	return b.String()
-}
-
-// maxName is the longest name of an object, so that what is added still fits a DNS
-// label of 63.
-const maxName = 40
-
-// check judges what a request says by itself.
-func (r *Request) check() error {
-	plans := 0
-	for _, set := range []bool{r.Serving != nil, r.Split != nil, r.Training != nil} {
-		if set {
-			plans++
-		}
-	}
-	switch {
-	case plans != 1:
-		return fmt.Errorf("launch needs one plan: give tp, pp, dp and ep")
-	case r.NodeGPUs < 1:
-		return fmt.Errorf("launch needs the GPUs of a node: give --cluster or --node-gpus")
-	case strings.ContainsRune(r.ModelPath, 0) || r.ModelPath == "":
-		return fmt.Errorf("model path %q cannot be an argument: give --model-path", r.ModelPath)
-	case strings.HasPrefix(r.ModelPath, "-"):
-		return fmt.Errorf("model path %q reads as a flag: write ./%s", r.ModelPath, r.ModelPath)
-	}
-	if strings.HasPrefix(r.Model.Name, "-") || strings.ContainsRune(r.Model.Name, 0) {
-		return fmt.Errorf("model name %q cannot be served under: rename the model's file", r.Model.Name)
-	}
-	if strings.ContainsFunc(r.Image, func(c rune) bool { return c <= ' ' || c == 0x7f }) || strings.HasPrefix(r.Image, "-") {
-		return fmt.Errorf("image %q has blanks or begins with a dash: write REPOSITORY:TAG", r.Image)
-	}
-	if domain, kind, ok := strings.Cut(r.RDMA, "/"); r.RDMA != "" && (!ok || checkName("", strings.ReplaceAll(domain, ".", "-")) != nil || kind == "" || strings.Trim(kind, plainName) != "") {
-		return fmt.Errorf("resource %q is none of Kubernetes: write DOMAIN/NAME such as rdma/ib", r.RDMA)
-	}
-	if err := checkName("name", r.Name); err != nil {
-		return err
-	}
-	for what, name := range map[string]string{"namespace": r.Namespace, "volume": r.ModelVolume} {
-		if name == "" {
-			continue
-		}
-		if err := checkName(what, name); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// plainName are the letters of a resource's name.
-const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
-
-// checkName refuses what Kubernetes refuses as a DNS label (RFC 1123).
-func checkName(what, name string) error {
-	ok := name != "" && len(name) <= maxName
-	for i, c := range name {
-		letter := c >= 'a' && c <= 'z'
-		edge := i == 0 || i == len(name)-1
-		ok = ok && (letter || c >= '0' && c <= '9' && i > 0 || c == '-' && !edge)
-	}
-	if !ok {
-		return fmt.Errorf("%s %q is no DNS label of at most %d letters: use a-z, 0-9 and - inside, such as %s", what, name, maxName, Label(name))
-	}
-	return nil
-}
-
-// Label makes a DNS label of any text, for names that the user did not choose.
-func Label(text string) string {
-	var b strings.Builder
-	for _, c := range strings.ToLower(text) {
-		switch {
-		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
-			b.WriteRune(c)
-		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
-			b.WriteByte('-')
-		}
-	}
-	s := strings.Trim(b.String(), "-")
-	if s == "" || s[0] >= '0' && s[0] <= '9' {
-		s = "m-" + s
-	}
-	return strings.Trim(s[:min(len(s), maxName)], "-")
 }

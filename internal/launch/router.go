@@ -13,6 +13,19 @@ import (
 // routerPort is where clients of a disaggregated service connect.
 const routerPort = 8080
 
+// The router of the vLLM project (vllm-project/router) is a package beside the engine;
+// the version is that of its newest release on PyPI in November 2026. It pairs prefill
+// with decode over NixlConnector: --vllm-pd-disaggregation with a URL of each instance.
+const (
+	vllmRouterVersion = "0.1.17"
+	vllmRouterInstall = "command -v vllm-router >/dev/null || python3 -m pip install --quiet vllm-router==" + vllmRouterVersion
+)
+
+// startSeconds is how long routers wait for their workers to load, as long as the
+// startup probes do; their own defaults (TensorRT-LLM's 180 s) are shorter than a large
+// model's loading.
+var startSeconds = strconv.Itoa(probePeriod * startPeriods)
+
 // router adds what stands before the two roles of a disaggregated service.
 func (b *builder) router() error {
 	g := group{name: b.Name + "-router", role: "router", replicas: 1, nodes: 1, port: routerPort, args: -1, ready: "/health"}
@@ -27,7 +40,7 @@ func (b *builder) router() error {
 		for i := range b.Split.DecodeWorkers {
 			a.ref("--decode", b.address(decode, i))
 		}
-		a.add("--host", "0.0.0.0", "--port", strconv.Itoa(routerPort))
+		a.add("--host", "0.0.0.0", "--port", strconv.Itoa(routerPort), "--worker-startup-timeout-secs", startSeconds)
 	case argv.TRTLLM:
 		file, err := b.orchestra()
 		if err != nil {
@@ -36,9 +49,20 @@ func (b *builder) router() error {
 		g.files, g.sub, g.args = []File{file}, "disaggregated", 2
 		a.add("trtllm-serve", "disaggregated", "-c")
 		a.words = append(a.words, Word{Ref: ConfigDir, After: "/" + file.Name})
+		a.add("--server_start_timeout", startSeconds, "--request_timeout", startSeconds)
 	case argv.VLLM:
-		b.note("vllm ships no router of its own: put the llm-d routing proxy or another that pairs prefill with decode before the two services")
-		return nil
+		g.prepare = vllmRouterInstall
+		a.add("vllm-router", "--vllm-pd-disaggregation", "--policy", "round_robin")
+		for _, role := range b.roles() {
+			for i := range role.replicas {
+				a.ref("--"+role.name, b.address(role.name, i))
+			}
+		}
+		a.add("--host", "0.0.0.0", "--port", strconv.Itoa(routerPort), "--worker-startup-timeout-secs", startSeconds)
+		b.note("vllm %s has no router of its own: the vLLM project's is the package vllm-router %s, which %s-router runs; its flags stand in no list here and were not checked", b.list.Version, vllmRouterVersion, b.Name)
+	}
+	if g.image = b.RouterImage; g.image != "" {
+		g.prepare = "" // it holds the program
 	}
 	g.leader = a.words
 	b.groups = append(b.groups, g)

@@ -23,6 +23,8 @@ func manifests(t *testing.T) (docs []string) {
 		ask(t, argv.VLLM, Kube, "deepseek-r1", "dp=32,ep=32"),
 		ask(t, argv.SGLang, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"),
 		ask(t, argv.TRTLLM, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=8,ep=8"),
+		ask(t, argv.TRTLLM, Kube, "deepseek-r1", "dp=16,ep=16,replicas=2"),
+		ask(t, argv.VLLM, Kube, "deepseek-r1", "prefill:tp=8,workers=2;decode:dp=16,ep=16"),
 		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=16,replicas=2"),
 		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=8"),
 		askTraining(t, argv.MegatronLM, Kube, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1", 16384),
@@ -147,7 +149,7 @@ func (s *schema) check(at string, v any) (bad []string) {
 
 // TestCustomResourcesKeepTheirSchemas: against the schemas that their projects
 // publish (kubernetes-sigs/lws, ray-project/kuberay). Rules in CEL need an API
-// server: see internal/launch/apiserver.
+// server: see test/apiserver.
 func TestCustomResourcesKeepTheirSchemas(t *testing.T) {
 	for kind, least := range map[string]int{"LeaderWorkerSet": 5, "RayCluster": 3} {
 		b, err := os.ReadFile("../../../shared/launch/schema/" + strings.ToLower(kind) + ".json")

@@ -6,6 +6,10 @@ import (
 	"strings"
 )
 
+// llamaPath finds the server in the project's own images (.devops/*.Dockerfile), which
+// hold it outside of PATH.
+const llamaPath = "PATH=$PATH:/app"
+
 // llamaRPCPort is where rpc workers listen by default (tools/rpc/README.md).
 const llamaRPCPort = 50052
 
@@ -33,7 +37,7 @@ func (b *builder) llama(r role) (g group, err error) {
 		return g, fmt.Errorf("llamacpp splits rows within a node of %d, not tp=%d: use pp=%d over rpc workers", b.NodeGPUs, s.TP, s.TP)
 	}
 	a.add("llama-server", "--model", b.ModelPath, "--alias", b.servedName(), "--host", "0.0.0.0", "--port", strconv.Itoa(b.Serve.Port), "--n-gpu-layers", "all")
-	g.args, g.ready = 1, "/health"
+	g.args, g.ready, g.prepare = 1, "/health", llamaPath
 	switch {
 	case s.TP > 1:
 		a.add("--split-mode", "row", "--tensor-split", strings.TrimSuffix(strings.Repeat("1,", s.TP), ","))

@@ -14,6 +14,7 @@ type trtllmConfig struct {
 	Speculative *trtllmSpeculative `json:"speculative_config,omitempty"`
 	Stream      int64              `json:"stream_interval,omitempty"`
 	Transceiver *trtllmTransceiver `json:"cache_transceiver_config,omitempty"`
+	NoOverlap   bool               `json:"disable_overlap_scheduler,omitempty"`
 }
 
 type trtllmKV struct {
@@ -28,6 +29,7 @@ type trtllmSpeculative struct {
 
 type trtllmTransceiver struct {
 	Backend string `json:"backend"`
+	Buffer  int64  `json:"max_tokens_in_buffer,omitempty"` // of one request's cache at least
 }
 
 // trtllm writes `trtllm-serve`. Attention DP takes every TP rank, so that a plan
@@ -98,7 +100,8 @@ func (b *builder) trtllmYAML(r role) (string, error) {
 		c.Speculative = &trtllmSpeculative{"MTP", b.Serve.Drafts}
 	}
 	if r.name != "" {
-		c.Transceiver = &trtllmTransceiver{"NIXL"}
+		c.Transceiver = &trtllmTransceiver{"NIXL", b.Serve.MaxContext}
+		c.NoOverlap = r.name == prefill // which context servers do not have (docs, disaggregated serving)
 	}
 	if c == (trtllmConfig{}) {
 		return "", nil

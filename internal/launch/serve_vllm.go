@@ -32,7 +32,10 @@ func (b *builder) vllm(r role) (g group, err error) {
 	if err := b.vllmOptions(a, r); err != nil {
 		return g, err
 	}
-	g.env = b.vllmTransfer(a, r)
+	b.vllmExchange(a, r, g.nodes)
+	// The front ends wait ten minutes for the engine by default (vllm/envs.py), and a
+	// large model loads longer.
+	g.env = append(b.vllmTransfer(a, r), envVar{"VLLM_ENGINE_READY_TIMEOUT_S", Word{Text: startSeconds}})
 	if g.nodes == 1 {
 		g.leader = a.words
 		return g, nil
@@ -50,8 +53,8 @@ func (b *builder) vllmOptions(a *args, r role) error {
 		a.json("--eplb-config", "num_redundant_experts", r.layout.Redundant)
 	}
 	if o.TwoBatch {
-		if r.layout.DP == 1 {
-			return fmt.Errorf("vllm overlaps two batches only across data-parallel ranks: use dp > 1 or leave the overlap out")
+		if r.layout.DP == 1 || r.layout.EP == 1 {
+			return fmt.Errorf("vllm overlaps two batches only around the exchange of data-parallel ranks: use dp > 1 with ep = tp x dp, or leave the overlap out")
 		}
 		a.add("--enable-dbo")
 	}
@@ -66,6 +69,24 @@ func (b *builder) vllmOptions(a *args, r role) error {
 	a.count("--max-num-batched-tokens", o.BatchTokens)
 	a.count("--stream-interval", o.StreamInterval)
 	return nil
+}
+
+// vllmExchange adds what sends tokens between experts, where the engine's default
+// (allgather_reducescatter, which every rank hears whole) is not what is run: over nodes
+// by DeepEP, as the project deploys it (docs serving/expert_parallel_deployment), and
+// around two batches, which only DeepEP's backends overlap (vllm/config/vllm.py).
+func (b *builder) vllmExchange(a *args, r role, nodes int) {
+	if s := r.layout; s.EP == 1 || s.DP == 1 || nodes == 1 && !b.Serve.TwoBatch {
+		return
+	}
+	if r.name == prefill {
+		a.add("--all2all-backend", "deepep_high_throughput")
+	} else {
+		a.add("--all2all-backend", "deepep_low_latency")
+	}
+	if nodes > 1 {
+		b.note("DeepEP exchanges tokens between nodes over RDMA (IBGDA); allgather_reducescatter is the --all2all-backend for nodes without it")
+	}
 }
 
 // vllmTransfer adds what moves KV caches between roles.

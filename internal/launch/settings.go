@@ -2,8 +2,12 @@ package launch
 
 import (
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // Settings are what a serving command says beside its degrees, in the engine's
@@ -102,4 +106,18 @@ func (r *reader) trtllmSettings(s *Settings) {
 	if v, ok := r.config["stream_interval"]; ok {
 		s.StreamInterval = int64(whole(v))
 	}
+}
+
+// KVFormat is the format that an engine's word for its KV cache names; ok is false
+// where it leaves it to the engine or names another.
+func KVFormat(engine, word string) (f unit.Format, ok bool) {
+	for _, name := range slices.Sorted(maps.Keys(kvNames[engine])) {
+		if kvNames[engine][name] == word && word != "auto" {
+			return unit.ParseFormat(name)
+		}
+	}
+	if strings.HasPrefix(word, "fp8") { // fp8_e4m3, fp8_inc, fp8_ds_mla
+		return unit.ParseFormat("fp8")
+	}
+	return f, false
 }

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
 )
 
 // composeFile is the part of the Compose specification that launch writes.
@@ -24,6 +26,7 @@ type composeService struct {
 	Ports       []string          `json:"ports,omitempty"`
 	Volumes     []string          `json:"volumes,omitempty"`
 	IPC         string            `json:"ipc,omitempty"`
+	Limits      map[string]int64  `json:"ulimits,omitempty"`
 	Deploy      *composeDeploy    `json:"deploy,omitempty"`
 	Health      *composeHealth    `json:"healthcheck,omitempty"`
 }
@@ -87,8 +90,8 @@ func (b *builder) composeFiles() ([]File, error) {
 
 // composed is one instance on the GPUs from first on; others reach it by name.
 func (b *builder) composed(g *group, name string, first, instance int) composeService {
-	s := composeService{Image: b.Image, IPC: "host", Environment: map[string]string{}}
-	word := func(w Word) string { // Compose replaces $NAME unless the dollar is doubled
+	s := composeService{Image: b.imageOf(g), IPC: "host", Environment: map[string]string{}}
+	known := func(w Word) Word { // as one text
 		text := w.Text
 		switch w.Ref {
 		case ConfigDir:
@@ -96,14 +99,22 @@ func (b *builder) composed(g *group, name string, first, instance int) composeSe
 		case OwnAddress:
 			text += name
 		}
-		return strings.ReplaceAll(text+w.After, "$", "$$")
+		return Word{Text: text + w.After}
 	}
+	escape := func(text string) string { return strings.ReplaceAll(text, "$", "$$") } // Compose replaces $NAME
+	var words []Word
 	for _, w := range g.leader {
-		s.Command = append(s.Command, word(w))
+		words = append(words, known(w))
+	}
+	if g.prepare != "" {
+		words = lit("bash", "-c", podScript(g, words, nil))
+	}
+	for _, w := range words {
+		s.Command = append(s.Command, escape(w.Text))
 	}
 	s.Entrypoint, s.Command = s.Command[:1], s.Command[1:]
 	for _, e := range g.env {
-		s.Environment[e.name] = word(e.value)
+		s.Environment[e.name] = escape(known(e.value).Text)
 	}
 	if g.port > 0 && (b.Split == nil || g.role == "router") {
 		s.Ports = []string{fmt.Sprintf("%d:%d", g.port+instance, g.port)}
@@ -125,10 +136,16 @@ func (b *builder) composed(g *group, name string, first, instance int) composeSe
 		}
 		d.Resources.Reservations.Devices = []composeDevice{{"nvidia", ids, []string{"gpu"}}}
 		s.Deploy = d
+		// Pinned memory of transfers and deep stacks, as NVIDIA's images ask for.
+		s.Limits = map[string]int64{"memlock": -1, "stack": 64 << 20}
 	}
 	if g.ready != "" && g.port > 0 {
-		s.Health = &composeHealth{[]string{"CMD", "python3", "-c",
-			fmt.Sprintf("import urllib.request; urllib.request.urlopen('http://127.0.0.1:%d%s')", g.port, g.ready)}, "10s", "1h"}
+		url := fmt.Sprintf("http://127.0.0.1:%d%s", g.port, g.ready)
+		test := []string{"CMD", "python3", "-c", fmt.Sprintf("import urllib.request; urllib.request.urlopen('%s')", url)}
+		if b.Engine == argv.LlamaCPP { // whose images have no Python
+			test = []string{"CMD", "curl", "--fail", "--silent", url}
+		}
+		s.Health = &composeHealth{test, "10s", "1h"}
 	}
 	return s
 }

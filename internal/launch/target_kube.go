@@ -2,7 +2,7 @@ package launch
 
 import (
 	"encoding/json"
-	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -20,11 +20,11 @@ func (b *builder) kubeFiles() ([]File, error) {
 		return nil, err
 	}
 	var objects []any
+	if slices.ContainsFunc(b.groups, func(g group) bool { return g.mpi }) {
+		b.noteSSH()
+	}
 	for i := range b.groups {
 		g := &b.groups[i]
-		if g.mpi {
-			return nil, fmt.Errorf("%s over %d nodes starts one process per GPU under MPI, which a pod group has not: use --target slurm or fewer GPUs per instance", b.Engine, g.nodes)
-		}
 		if b.RDMA == "" && g.nodes > 1 {
 			b.note("no RDMA resource was named, so the nodes of %s talk over the pod network: --rdma names one", g.name)
 		}

@@ -44,6 +44,9 @@ func (b *builder) variables(s *lines, g *group) {
 	for _, e := range g.env {
 		all = append(all, e.value)
 	}
+	if g.prepare != "" && g.role == "router" {
+		s.line("# its program is none of the engine's: %s", g.prepare)
+	}
 	var named []string
 	uses := map[Ref]bool{}
 	for _, w := range all {
@@ -56,7 +59,7 @@ func (b *builder) variables(s *lines, g *group) {
 		s.line("CONFIG_DIR=$(cd \"$(dirname \"${BASH_SOURCE[0]}\")\" && pwd)")
 	}
 	if uses[OwnAddress] {
-		s.line("OWN_ADDRESS=${OWN_ADDRESS:-$(hostname -i)}")
+		s.line("OWN_ADDRESS=${OWN_ADDRESS:-$(hostname -I | cut -d ' ' -f 1)}")
 	}
 	if uses[Workers] {
 		s.line(": \"${RPC_WORKERS:?set it to HOST:%d of every rpc worker, separated by commas}\"", llamaRPCPort)
@@ -70,17 +73,18 @@ func (b *builder) variables(s *lines, g *group) {
 }
 
 // shellFiles is one script per group, to be run on each of its nodes.
-func (b *builder) shellFiles() (files []File, err error) {
+func (b *builder) shellFiles() (files []File) {
 	for i := range b.groups {
 		g := &b.groups[i]
 		if g.mpi {
-			return nil, fmt.Errorf("%s over %d nodes starts one process per GPU under MPI: use --target slurm", b.Engine, g.nodes)
+			files = append(files, File{Name: g.name + ".sh", Content: b.mpiScript(g), Run: true})
+			continue
 		}
 		s := b.begin(g)
 		b.command(s, g)
 		files = append(files, File{Name: g.name + ".sh", Content: s.text(), Run: true})
 	}
-	return append(files, b.configFiles()...), nil
+	return append(files, b.configFiles()...)
 }
 
 // command ends a script with the command of this node.
@@ -93,63 +97,4 @@ func (b *builder) command(s *lines, g *group) {
 	s.exec("  ", g.leader)
 	s.line("fi")
 	s.exec("", g.follower)
-}
-
-// heredoc ends a script inside a script. No line of a command can be this word:
-// quoted words hold no raw newline.
-const heredoc = "RIDGELINE_COMMAND"
-
-// slurmFiles is one sbatch script per group; several instances are a job array.
-func (b *builder) slurmFiles() (files []File, err error) {
-	for i := range b.groups {
-		g := &b.groups[i]
-		tasks := 1
-		if g.mpi {
-			tasks = g.gpus
-		}
-		s := &lines{}
-		s.line("#!/usr/bin/env bash")
-		s.line("#SBATCH --job-name=%s", g.name)
-		s.line("#SBATCH --nodes=%d", g.nodes)
-		s.line("#SBATCH --ntasks-per-node=%d", tasks)
-		if g.gpus > 0 {
-			s.line("#SBATCH --gpus-per-node=%d", g.gpus)
-			s.line("#SBATCH --exclusive")
-		}
-		if g.replicas > 1 {
-			s.line("#SBATCH --array=0-%d", g.replicas-1)
-		}
-		s.line("#SBATCH --output=%s-%%j.log", g.name)
-		s.b.WriteString(comment("#", b.header(b.list)))
-		s.line("set -euo pipefail")
-		s.line("LEADER_ADDRESS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)")
-		s.line("CONFIG_DIR=${CONFIG_DIR:-$SLURM_SUBMIT_DIR}")
-		s.line("export LEADER_ADDRESS CONFIG_DIR")
-		s.line("COMMAND=$(cat <<'%s'", heredoc)
-		s.line("set -euo pipefail")
-		s.line("NODE_RANK=$SLURM_NODEID")
-		inner := &lines{}
-		b.variables(inner, g)
-		for _, l := range strings.SplitAfter(inner.text(), "\n") {
-			if !strings.HasPrefix(l, "CONFIG_DIR=") { // a spooled script has no folder
-				s.b.WriteString(l)
-			}
-		}
-		b.command(s, g)
-		s.line("%s", heredoc)
-		s.line(")")
-		mpi := ""
-		if g.mpi {
-			mpi = "--mpi=pmix "
-		}
-		s.line("srun %s--nodes=%d --ntasks-per-node=%d --kill-on-bad-exit=1 bash -c \"$COMMAND\"", mpi, g.nodes, tasks)
-		files = append(files, File{Name: g.name + ".sbatch", Content: s.text(), Run: true})
-	}
-	if b.Tools.Workers > 0 {
-		files = append(files, b.loadArray())
-	}
-	if b.Tools.Probes > 0 {
-		files = append(files, b.probeArray())
-	}
-	return append(files, b.configFiles()...), nil
 }

@@ -52,9 +52,28 @@ func (b *builder) training() error {
 	if err := write(&p, a); err != nil {
 		return err
 	}
-	g.leader = a.words
+	g.leader, g.env = a.words, b.connections(&p)
 	b.groups = []group{g}
 	return nil
+}
+
+// connections is the number of queues between host and GPU that Megatron-LM's schedule
+// counts on: one orders the kernels of TP and CP before what they overlap with (its
+// arguments.py ends the program without it on GPUs before Blackwell), many let expert
+// exchange and compute run at once (moe/README.md), and Megatron-FSDP wants the default.
+func (b *builder) connections(p *plan.Plan) []envVar {
+	n := ""
+	switch {
+	case b.Engine == argv.TorchTitan || p.ZeRO >= 2:
+	case b.paired:
+		n = "32"
+	case p.TP > 1 || p.CP > 1:
+		n = "1"
+	}
+	if n == "" {
+		return nil
+	}
+	return []envVar{{"CUDA_DEVICE_MAX_CONNECTIONS", Word{Text: n}}}
 }
 
 // script is the program that torchrun starts.
@@ -91,7 +110,7 @@ func (b *builder) interleave(p *plan.Plan) (overlap bool, err error) {
 		if err := b.lacks("schedule "+asked.String(), "interleaved 1F1B (vpp=2) with --overlap-moe-expert-parallel-comm and --delay-wgrad-compute"); err != nil {
 			return false, err
 		}
-		p.Schedule, p.VPP = sched.Interleaved, 2
+		p.Schedule, p.VPP, b.paired = sched.Interleaved, 2, true
 		return true, b.nearLegal(p)
 	case asked == sched.ZBV:
 		err = b.lacks("schedule "+asked.String(), "interleaved 1F1B (vpp=2)")

@@ -2,14 +2,20 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // defaultIterations is written where the length of the run is not given; the notes
 // say so.
 const defaultIterations = 50
+
+// standInRate is a learning rate for runs that measure a plan.
+const standInRate = "1e-4"
 
 // megatron writes the arguments of Megatron-LM's pretrain_gpt.py.
 func (b *builder) megatron(p *plan.Plan, a *args) error {
@@ -51,7 +57,8 @@ func (b *builder) megatron(p *plan.Plan, a *args) error {
 	} else {
 		b.note("--train-iters %d is a stand-in: give --tokens for the whole run", defaultIterations)
 	}
-	a.add("--train-iters", strconv.FormatInt(iterations, 10))
+	a.add("--train-iters", strconv.FormatInt(iterations, 10), "--lr", standInRate)
+	b.note("--lr %s is a stand-in, without which Megatron-LM does not start: take your recipe's", standInRate)
 	return b.megatronModel(p, a)
 }
 
@@ -65,6 +72,9 @@ func (b *builder) megatronSharding(p *plan.Plan, a *args) error {
 		a.add("--use-distributed-optimizer", "--data-parallel-sharding-strategy", "optim_grads")
 	case 3:
 		a.add("--use-distributed-optimizer", "--data-parallel-sharding-strategy", "optim_grads_params")
+	}
+	if p.ZeRO >= 2 { // as Megatron-FSDP demands (examples/megatron_fsdp)
+		a.add("--ckpt-format", "fsdp_dtensor", "--no-gradient-accumulation-fusion")
 	}
 	if p.ShardGroup > 0 {
 		replicas := p.DP * p.CP
@@ -116,14 +126,14 @@ func recomputeModules(r plan.Recompute) (names []string) {
 
 // megatronPrecision writes the formats of package plan's policies.
 func (b *builder) megatronPrecision(p *plan.Plan, a *args) error {
-	switch p.Precision.Name {
+	name, _, _ := strings.Cut(p.Precision.Name, ",")
+	switch name {
 	case "", "bf16":
 		a.add("--bf16")
 	case "fp16":
 		a.add("--fp16")
 	case "fp8": // E4M3 everywhere and block scales (arXiv:2412.19437 section 3.3.2)
-		a.add("--bf16", "--fp8-format", "e4m3", "--fp8-recipe", "blockwise",
-			"--use-precision-aware-optimizer", "--exp-avg-dtype", "bf16", "--exp-avg-sq-dtype", "bf16")
+		a.add("--bf16", "--fp8-format", "e4m3", "--fp8-recipe", "blockwise")
 	case "fp8-tensor":
 		a.add("--bf16", "--fp8-format", "hybrid", "--fp8-recipe", "tensorwise")
 	case "mxfp8":
@@ -133,5 +143,43 @@ func (b *builder) megatronPrecision(p *plan.Plan, a *args) error {
 	default:
 		return b.lacks("precision "+p.Precision.Name, "")
 	}
+	return b.megatronStates(p, a)
+}
+
+// megatronStates writes the formats of gradients and optimizer states that are not
+// FP32, Megatron-LM's default.
+func (b *builder) megatronStates(p *plan.Plan, a *args) error {
+	var states []string
+	for _, s := range []struct {
+		part   string
+		format unit.Format
+		flags  []string
+	}{
+		{"moments", p.Precision.Moment, []string{"--exp-avg-dtype", "--exp-avg-sq-dtype"}},
+		{"gradients", p.Precision.Gradients, []string{"--main-grads-dtype"}},
+		{"master weights", p.Precision.Master, []string{"--main-params-dtype"}},
+	} {
+		if s.format == unit.FP32 || p.Precision.Name == "" {
+			continue
+		}
+		for _, flag := range s.flags {
+			f, word := b.list.Flag(flag), s.format.String()
+			if f == nil || !slices.Contains(f.Choices, word) {
+				return b.lacks(s.part+" in "+word, "")
+			}
+			states = append(states, flag, word)
+		}
+	}
+	if p.Precision.GradReduce != p.Precision.Gradients && p.DP > 1 {
+		b.note("the policy reduces gradients in %s; Megatron-LM reduces them in the format in which it accumulates them, %s", p.Precision.GradReduce, p.Precision.Gradients)
+	}
+	if len(states) == 0 {
+		return nil
+	}
+	if p.ZeRO == 0 {
+		return fmt.Errorf("megatron-lm keeps states in %s only in its distributed optimizer: use zero=1, or a precision with FP32 states", states[1])
+	}
+	a.add("--use-precision-aware-optimizer")
+	a.add(states...)
 	return nil
 }

@@ -24,7 +24,7 @@ func (b *builder) megatronModel(p *plan.Plan, a *args) error {
 	a.add("--num-layers", n(int64(len(m.Layers))), "--hidden-size", n(m.Hidden), "--num-attention-heads", n(at.Heads),
 		"--max-position-embeddings", strconv.Itoa(b.Train.Seq))
 	if at.Kind == model.MLA {
-		a.add("--multi-latent-attention", "--kv-lora-rank", n(at.KVRank), "--qk-head-dim", n(at.QKDim-at.Rope),
+		a.add("--multi-latent-attention", "--kv-channels", n(at.VDim), "--kv-lora-rank", n(at.KVRank), "--qk-head-dim", n(at.QKDim-at.Rope),
 			"--qk-pos-emb-head-dim", n(at.Rope), "--v-head-dim", n(at.VDim))
 		if at.QRank > 0 {
 			a.add("--q-lora-rank", n(at.QRank))
@@ -58,7 +58,7 @@ func (b *builder) megatronModel(p *plan.Plan, a *args) error {
 		a.add("--attention-backend", "unfused")
 	}
 	b.megatronData(a)
-	b.note("rotary base and scaling, router scores, learning rate and checkpoints are not shapes: add them from the model's configuration and your recipe")
+	b.note("rotary base and scaling, router scores and checkpoints are not shapes: add them from the model's configuration and your recipe")
 	return nil
 }
 
@@ -93,8 +93,9 @@ func (b *builder) megatronFFN(p *plan.Plan, a *args) {
 		a.add("--moe-router-num-groups", n(f.Groups), "--moe-router-group-topk", n(f.TopGroups))
 	}
 	if p.EP > 1 {
-		// DeepSeek-V3 is trained with DeepEP (arXiv:2412.19437 section 3.2.2).
-		a.add("--moe-token-dispatcher-type", "flex", "--moe-flex-dispatcher-backend", "deepep")
+		// DeepSeek-V3 is trained with DeepEP (arXiv:2412.19437 section 3.2.2), which sends
+		// the router's scores as FP32.
+		a.add("--moe-token-dispatcher-type", "flex", "--moe-flex-dispatcher-backend", "deepep", "--moe-router-dtype", "fp32")
 	}
 }
 

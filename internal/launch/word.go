@@ -110,6 +110,8 @@ func shellLines(words []Word, names map[Ref]string, indent string) string {
 		text := w.shell(names)
 		switch {
 		case i == 0:
+		case w.Text == "trtllm-llmapi-launch": // a program under another
+			b.WriteString(" \\\n" + indent)
 		case w.Text == "-m":
 			b.WriteByte(' ')
 		case strings.HasPrefix(w.Text, "-") && len(w.Text) > 1 && !isNumber(w.Text), isSetting(w.Text):

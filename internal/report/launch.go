@@ -8,21 +8,25 @@ import (
 	"github.com/ridgeline/ridgeline/internal/launch"
 )
 
-// Import prints what a running configuration is in Ridgeline's terms.
-func Import(p *Page, im *launch.Imported) {
-	if len(im.Roles) == 0 {
-		importOne(p, im)
-		return
+// Import prints what a running configuration is in Ridgeline's terms, and what it gives
+// where a machine was named.
+func Import(p *Page, im *launch.Imported, today *api.TodayAnswer) {
+	roles := im.Roles
+	if len(roles) == 0 {
+		roles = []*launch.Imported{im}
 	}
-	for i, r := range im.Roles {
+	for i, r := range roles {
 		if i > 0 {
 			p.Line("")
 		}
-		importOne(p, r)
+		importOne(p, r, today == nil)
+	}
+	if today != nil {
+		importToday(p, today)
 	}
 }
 
-func importOne(p *Page, im *launch.Imported) {
+func importOne(p *Page, im *launch.Imported, ask bool) {
 	title := im.Engine
 	if im.Settings != nil && im.Settings.Role != "" {
 		title += " " + im.Settings.Role
@@ -35,6 +39,9 @@ func importOne(p *Page, im *launch.Imported) {
 		return s
 	}
 	facts := [][2]string{{"model", orNone(im.Model)}, {"flags", strings.Join(im.Degrees.Flags(im.Engine), " ")}, {"plan", orNone(im.PlanText)}}
+	if im.Instances > 1 {
+		facts = append(facts, [2]string{"instances", fmt.Sprint(im.Instances)})
+	}
 	if im.GPUs > 0 {
 		facts = append(facts, [2]string{"GPUs", fmt.Sprint(im.GPUs)})
 	}
@@ -44,7 +51,7 @@ func importOne(p *Page, im *launch.Imported) {
 	if len(im.DeprecatedFlags) > 0 {
 		facts = append(facts, [2]string{"deprecated", strings.Join(im.DeprecatedFlags, " ")})
 	}
-	if im.PlanText != "" {
+	if im.PlanText != "" && ask {
 		facts = append(facts, [2]string{"predict", predictCommand(im)})
 	}
 	p.Facts(facts...)

@@ -1,0 +1,162 @@
+package api
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/launch"
+	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// TodayRequest asks what an imported configuration gives on a cluster, and what would
+// give more. A service has its load, a training run its batch where the command does
+// not state it.
+type TodayRequest struct {
+	Imported         *launch.Imported
+	Model            *model.Model
+	Cluster          *hw.Cluster
+	ISL, OSL         int64      // tokens
+	Concurrency      int        // requests in flight at the service
+	SLO              deploy.SLO // what Better keeps; none: today's own times
+	GlobalBatch, Seq int        // 0 = the command's
+	Progress         func(done, all int)
+}
+
+// TodayAnswer is the prediction of what runs. Serving and Better, or Training, are set.
+type TodayAnswer struct {
+	Serving *InferAnswer // of the imported layout alone
+	// Better is the search over every layout of the cluster at the same load under the
+	// request's objective. Without one no user may wait longer than today; where today's
+	// does not fit, there is no limit.
+	Better   *InferAnswer
+	Training *TrainAnswer // Best is today's and Overall the best plan of all
+	Notes    []string     // settings that the prediction leaves out
+}
+
+// Gain is how much more output a GPU gives in the better layout, as a ratio; 0 where
+// none is better.
+func (a *TodayAnswer) Gain() float64 {
+	if a.Better == nil || !a.Better.Met() {
+		return 0
+	}
+	today, better := a.Serving.Best.Best, a.Better.Best.Best
+	if !today.Fits || today.Output <= 0 {
+		return 0
+	}
+	return better.PerGPU() / today.PerGPU()
+}
+
+// Today predicts an imported configuration. Errors are bad input.
+func Today(ctx context.Context, r *TodayRequest) (*TodayAnswer, error) {
+	if r.Imported.Batch != nil {
+		return r.training(ctx)
+	}
+	return r.serving(ctx)
+}
+
+func (r *TodayRequest) serving(ctx context.Context) (*TodayAnswer, error) {
+	im, a := r.Imported, &TodayAnswer{}
+	text := im.Deployment
+	if text == "" && im.PlanText != "" {
+		if text = im.PlanText; im.Plan["replicas"] == nil {
+			text += ",replicas=1"
+		}
+	}
+	if text == "" {
+		return nil, fmt.Errorf("%s states no whole layout, so nothing can be predicted: mend the sizes that the warnings name", im.Engine)
+	}
+	t, err := plan.ParseServing(text)
+	if err != nil {
+		return nil, err
+	}
+	q := &InferRequest{Model: r.Model, Clusters: []*hw.Cluster{r.Cluster}, Plan: t, ISL: r.ISL, OSL: r.OSL, Concurrency: []int{r.Concurrency}, Engine: im.Engine}
+	a.settings(q, im)
+	if a.Serving, err = Infer(ctx, q); err != nil {
+		return nil, err
+	}
+	open := *q
+	if open.Plan, err = plan.ParseServing(""); err != nil {
+		return nil, err
+	}
+	open.Chunk, open.Slots, open.Progress = 0, 0, r.Progress
+	if open.SLO = r.SLO; !r.SLO.Any() && a.Serving.Best.Best.Fits {
+		p := a.Serving.Best.Best
+		open.SLO = deploy.SLO{TTFT: p.TTFT, TPOT: p.TPOT}
+	}
+	a.Better, err = Infer(ctx, &open)
+	return a, err
+}
+
+// settings turns what the command says beside its degrees into the question.
+func (a *TodayAnswer) settings(q *InferRequest, im *launch.Imported) {
+	s := im.Settings
+	if s == nil {
+		return
+	}
+	if f, ok := launch.KVFormat(im.Engine, s.KV); ok {
+		q.KV = []unit.Format{f}
+	} else if s.KV != "" && s.KV != "auto" {
+		a.note("KV cache format %q is none that is predicted: bf16 is taken", s.KV)
+	}
+	if q.Chunk = s.BatchTokens; im.Engine == "llamacpp" {
+		q.Chunk = 0
+	}
+	q.Overlap = []bool{s.TwoBatch}
+	q.Slots = min(s.MaxRequests, deploy.MaxConcurrency)
+	if s.Quantization != "" && s.Quantization != "fp8" {
+		a.note("quantisation %q is taken to be the checkpoint's own", s.Quantization)
+	} else if s.Quantization == "fp8" {
+		q.Weights = []unit.Format{unit.FP8}
+	}
+	if s.Speculation == "" {
+		return
+	}
+	method, n, _ := strings.Cut(s.Speculation, ":")
+	drafts, err := strconv.Atoi(n)
+	if err == nil && drafts > 0 && len(q.Model.MTP) > 0 && !strings.EqualFold(method, "ngram") {
+		if spec, err := infer.ParseSpeculation("mtp:" + n); err == nil {
+			q.Speculation = []*infer.Speculation{spec}
+			return
+		}
+	}
+	a.note("speculation %s is none that is predicted: it is left out", s.Speculation)
+}
+
+func (a *TodayAnswer) note(format string, args ...any) {
+	a.Notes = append(a.Notes, fmt.Sprintf(format, args...))
+}
+
+func (r *TodayRequest) training(ctx context.Context) (*TodayAnswer, error) {
+	im, a := r.Imported, &TodayAnswer{}
+	fixed, err := plan.Parse(im.PlanText)
+	if err != nil {
+		return nil, err
+	}
+	q := &TrainRequest{Model: r.Model, Cluster: r.Cluster, Fixed: fixed, GlobalBatch: r.GlobalBatch, Seq: r.Seq, MTP: int(im.Batch.MTP), Top: 1, Progress: r.Progress}
+	if q.GlobalBatch == 0 {
+		q.GlobalBatch = int(im.Batch.Global)
+	}
+	if q.Seq == 0 {
+		q.Seq = int(im.Batch.Seq)
+	}
+	if q.GlobalBatch == 0 || q.Seq == 0 {
+		return nil, fmt.Errorf("the command does not state its batch: give --global-batch and --seq")
+	}
+	precision := im.Batch.Precision
+	if precision == "" {
+		precision = "bf16"
+		a.note("the command states no precision: bf16 is taken")
+	}
+	if q.Precision, err = plan.ParsePrecision(precision); err != nil {
+		return nil, err
+	}
+	a.Training, err = Train(ctx, q)
+	return a, err
+}

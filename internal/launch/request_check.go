@@ -1,0 +1,100 @@
+package launch
+
+import (
+	"fmt"
+	"strings"
+)
+
+// maxName is the longest name of an object, so that what is added still fits a DNS
+// label of 63.
+const maxName = 40
+
+// check judges what a request says by itself.
+func (r *Request) check() error {
+	plans := 0
+	for _, set := range []bool{r.Serving != nil, r.Split != nil, r.Training != nil} {
+		if set {
+			plans++
+		}
+	}
+	switch {
+	case plans != 1:
+		return fmt.Errorf("launch needs one plan: give tp, pp, dp and ep")
+	case r.NodeGPUs < 1:
+		return fmt.Errorf("launch needs the GPUs of a node: give --cluster or --node-gpus")
+	case strings.ContainsRune(r.ModelPath, 0) || r.ModelPath == "":
+		return fmt.Errorf("model path %q cannot be an argument: give --model-path", r.ModelPath)
+	case strings.HasPrefix(r.ModelPath, "-"):
+		return fmt.Errorf("model path %q reads as a flag: write ./%s", r.ModelPath, r.ModelPath)
+	}
+	if strings.HasPrefix(r.Model.Name, "-") || strings.ContainsRune(r.Model.Name, 0) {
+		return fmt.Errorf("model name %q cannot be served under: rename the model's file", r.Model.Name)
+	}
+	for _, image := range []string{r.Image, r.RouterImage} {
+		if strings.ContainsFunc(image, func(c rune) bool { return c <= ' ' || c == 0x7f }) || strings.HasPrefix(image, "-") {
+			return fmt.Errorf("image %q has blanks or begins with a dash: write REPOSITORY:TAG", image)
+		}
+	}
+	if r.RouterImage != "" && r.Split == nil {
+		return fmt.Errorf("--router-image %s is of the router before two roles: leave it out, or give a plan prefill:...;decode:...", r.RouterImage)
+	}
+	for _, e := range r.Env {
+		name, value, ok := strings.Cut(e, "=")
+		if !ok || name == "" || strings.Trim(name, envName) != "" || name[0] >= '0' && name[0] <= '9' || strings.ContainsRune(value, 0) {
+			return fmt.Errorf("environment %q: write NAME=VALUE", e)
+		}
+	}
+	if domain, kind, ok := strings.Cut(r.RDMA, "/"); r.RDMA != "" && (!ok || checkName("", strings.ReplaceAll(domain, ".", "-")) != nil || kind == "" || strings.Trim(kind, plainName) != "") {
+		return fmt.Errorf("resource %q is none of Kubernetes: write DOMAIN/NAME such as rdma/ib", r.RDMA)
+	}
+	if err := checkName("name", r.Name); err != nil {
+		return err
+	}
+	for what, name := range map[string]string{"namespace": r.Namespace, "volume": r.ModelVolume} {
+		if name == "" {
+			continue
+		}
+		if err := checkName(what, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// envName are the letters of a variable's name.
+const envName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"
+
+// plainName are the letters of a resource's name.
+const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
+
+// checkName refuses what Kubernetes refuses as a DNS label (RFC 1123).
+func checkName(what, name string) error {
+	ok := name != "" && len(name) <= maxName
+	for i, c := range name {
+		letter := c >= 'a' && c <= 'z'
+		edge := i == 0 || i == len(name)-1
+		ok = ok && (letter || c >= '0' && c <= '9' && i > 0 || c == '-' && !edge)
+	}
+	if !ok {
+		return fmt.Errorf("%s %q is no DNS label of at most %d letters: use a-z, 0-9 and - inside, such as %s", what, name, maxName, Label(name))
+	}
+	return nil
+}
+
+// Label makes a DNS label of any text, for names that the user did not choose.
+func Label(text string) string {
+	var b strings.Builder
+	for _, c := range strings.ToLower(text) {
+		switch {
+		case c >= 'a' && c <= 'z', c >= '0' && c <= '9':
+			b.WriteRune(c)
+		case b.Len() > 0 && !strings.HasSuffix(b.String(), "-"):
+			b.WriteByte('-')
+		}
+	}
+	s := strings.Trim(b.String(), "-")
+	if s == "" || s[0] >= '0' && s[0] <= '9' {
+		s = "m-" + s
+	}
+	return strings.Trim(s[:min(len(s), maxName)], "-")
+}
