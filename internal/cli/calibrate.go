@@ -76,6 +76,9 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		if err != nil {
 			return err
 		}
+		if kernels == "" && len(o.Changes)+len(o.Residuals) == 0 {
+			return usagef("no figure of a machine changes, nothing is written: %s", firstUnused(o))
+		}
 		data, err := catalog.EncodeCluster(o.Machine, kernels)
 		if err != nil {
 			return badInput(err)
@@ -89,6 +92,18 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		return env.print(func(p *report.Page) { report.Calibration(p, o, f.out) })
 	}
 	return cmd
+}
+
+// firstUnused words why nothing was taken.
+func firstUnused(o *tune.Outcome) string {
+	switch n := len(o.Unused); n {
+	case 0:
+		return "the records hold no result"
+	case 1:
+		return o.Unused[0]
+	default:
+		return fmt.Sprintf("%s; and %d measurements more", o.Unused[0], n-1)
+	}
 }
 
 // input reads everything that was named.

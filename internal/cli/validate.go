@@ -56,7 +56,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
   ridgeline validate training --runs training_runs.csv --json --fail-above tokens_per_second_per_gpu=0.25`,
 		Args: positional(0, 0, ""),
 	}
-	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from the CSV `FILE`")
+	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from `FILE`, CSV or JSON lines")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
 	show := env.validationShow(cmd)
@@ -86,7 +86,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 func validateTraining(ctx context.Context, path string, p *validate.Predictor) (*validate.Document, error) {
 	f, err := input.Open(path)
 	if err != nil {
-		return nil, usagef("--runs: %w: give a CSV file of runs", err)
+		return nil, usagef("--runs: %w: give a file of runs, CSV or JSON lines", err)
 	}
 	defer f.Close()
 	runs, bad, err := validate.ReadRuns(f, path)

@@ -31,7 +31,7 @@ names an unknown GPU or model the others are scored all the same and the exit co
   ridgeline validate serving --runs inference_runs.csv --json --fail-above tpot=0.12 --fail-above ttft=0.5`,
 		Args: positional(0, 0, ""),
 	}
-	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from the CSV `FILE`")
+	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from `FILE`, CSV or JSON lines")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
 	show := env.validationShow(cmd)
@@ -58,7 +58,7 @@ names an unknown GPU or model the others are scored all the same and the exit co
 func validateServing(path string, p *validate.ServingPredictor) (*validate.Document, error) {
 	f, err := input.Open(path)
 	if err != nil {
-		return nil, usagef("--runs: %w: give a CSV file of runs", err)
+		return nil, usagef("--runs: %w: give a file of runs, CSV or JSON lines", err)
 	}
 	defer f.Close()
 	runs, bad, err := validate.ReadServing(f, path)

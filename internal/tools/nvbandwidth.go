@@ -48,6 +48,9 @@ func addMatrix(rec *record.Record, name string, rows [][]string, labels []string
 			if v == 0 {
 				continue
 			}
+			if what == "device" { // nvbandwidth counts the bytes copied; the memory reads and writes each
+				v *= 2
+			}
 			r := record.Result{Kind: record.Copy, What: what, Unit: "bytes/s", Value: v * 1e9, Best: v * 1e9, Kernel: name, Device: "gpu" + strconv.Itoa(j)}
 			if what == "device-to-device" && i < len(labels) {
 				r.Device = "gpu" + labels[i] + "-gpu" + strconv.Itoa(j)

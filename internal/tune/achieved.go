@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/record"
@@ -80,9 +81,18 @@ func (o *Outcome) figures() map[string]target {
 		"node.nic_latency_us":               {&n.NICLatency, nil},
 	}
 	for f := range unit.NumFormats {
-		out["achieved."+f.String()] = target{&a.Matrix[f], &p.Matrix[f]}
+		out[matrixKey(f)] = target{&a.Matrix[f], &p.Matrix[f]}
 	}
 	return out
+}
+
+// matrixKey is the key of a format's matrix rate in a machine file.
+func matrixKey(f unit.Format) string {
+	of := "_tflops"
+	if strings.HasPrefix(f.String(), "int") {
+		of = "_tops"
+	}
+	return "achieved." + strings.ReplaceAll(f.String(), "-", "_") + of
 }
 
 // figureOf is the key of the figure that a result measures, or why there is none.
@@ -97,7 +107,7 @@ func (o *Outcome) figureOf(r *record.Result) (key, why string) {
 		return "", "zeros draw less power than weights do and flatter the rate"
 	case r.Kind == record.GEMM:
 		if f, ok := unit.ParseFormat(r.Format); ok {
-			return "achieved." + f.String(), ""
+			return matrixKey(f), ""
 		}
 	case r.Kind == record.Copy && r.What == "device-to-device":
 		return "achieved.scale_up_gb_per_s", ""

@@ -41,11 +41,11 @@ type Predictor struct {
 func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	m, err := p.model(r)
 	if err != nil {
-		return nil, err
+		return nil, &unknownError{"model", err}
 	}
 	c, err := catalog.Cluster(fmt.Sprintf("%sx%d", r.GPU, r.GPUs))
 	if err != nil {
-		return nil, err
+		return nil, &unknownError{"gpu", err}
 	}
 	if err := r.check(m); err != nil {
 		return nil, err
@@ -62,7 +62,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	}
 	choices, err := recomputations(r, m)
 	if err != nil {
-		return nil, err
+		return nil, &unknownError{"recompute", err}
 	}
 	res, err := evaluate(e, pl, choices)
 	if err != nil {
@@ -90,7 +90,9 @@ func (r *Run) check(m *model.Model) error {
 	case r.MTP > len(m.MTP):
 		return fmt.Errorf("mtp=%d: %s has %d MTP modules", r.MTP, m.Name, len(m.MTP))
 	case float64(r.TP)*float64(r.PP)*float64(r.CP) > float64(r.GPUs):
-		return fmt.Errorf("tp=%d x pp=%d x cp=%d on %d GPUs: make the product at most as many", r.TP, r.PP, r.CP, r.GPUs)
+		return fmt.Errorf("columns tp=%d x pp=%d x cp=%d are more than column \"gpus\" = %d: correct one of them", r.TP, r.PP, r.CP, r.GPUs)
+	case r.DP > 0 && r.TP*r.PP*r.CP*r.DP != r.GPUs: // each is at most gpus, and tp x pp x cp too
+		return fmt.Errorf("columns tp=%d x pp=%d x cp=%d x dp=%d = %d do not make column \"gpus\" = %d: correct one of them", r.TP, r.PP, r.CP, r.DP, r.TP*r.PP*r.CP*r.DP, r.GPUs)
 	}
 	return nil
 }
@@ -153,7 +155,7 @@ func planOf(r *Run, j *plan.Job) (*plan.Plan, error) {
 		SP: r.TP > 1 && !e.wholeRows, Overlap: e.overlap, UnfusedAttn: e.unfused}
 	var err error
 	if p.Precision, err = precisionOf(r); err != nil {
-		return nil, err
+		return nil, &unknownError{"precision", err}
 	}
 	if e.halfGrads {
 		settleGradients(&p.Precision)
@@ -168,7 +170,7 @@ func planOf(r *Run, j *plan.Job) (*plan.Plan, error) {
 		p.ShardGroup = r.ShardGroup
 	}
 	if err := schedule(r, p, len(j.Model.Layers)); err != nil {
-		return nil, err
+		return nil, &unknownError{"schedule", err}
 	}
 	return p, settleExperts(p, j)
 }
@@ -205,7 +207,7 @@ func schedule(r *Run, p *plan.Plan, layers int) error {
 	if r.Schedule != "" {
 		k, ok := sched.ParseKind(strings.ToLower(r.Schedule))
 		if !ok {
-			return fmt.Errorf("schedule %q is unknown", r.Schedule)
+			return fmt.Errorf("%q is unknown: `ridgeline schedule --help` lists all", r.Schedule)
 		}
 		p.Schedule = k
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/input"
@@ -23,6 +24,7 @@ type Stamps struct {
 	Output int
 	TTFT   float64 // from the engine having the request to its first token
 	E2E    float64 // to its last token
+	Bad    string  // what is wrong with the times; such a request is replayed, and not scored
 }
 
 // TPOT is the mean time of a token after the first; ok is false for one token.
@@ -36,12 +38,20 @@ func (s *Stamps) TPOT() (t float64, ok bool) {
 // maxLine bounds a line of measured requests in bytes.
 const maxLine = 1 << 20
 
+// maxStamps bounds a file of measured requests: a million of them take some 200 MB.
+const maxStamps = 1 << 30
+
 // ReadStamps reads JSON lines with request_id, output_toks, queued_ts,
-// first_token_ts and last_token_ts (seconds). A line that is not understood, or
-// whose times run backwards, is an error of one line that names it.
+// first_token_ts and last_token_ts (seconds). A line that is not understood is an error
+// of one line that names it: without its arrival the run cannot be replayed. A request whose times
+// run backwards is kept and says so.
 func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 	var all []Stamps
-	in := bufio.NewScanner(r)
+	text, err := input.Text(r, maxStamps)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	in := bufio.NewScanner(text)
 	in.Buffer(nil, maxLine)
 	for n := 1; in.Scan(); n++ {
 		if len(in.Bytes()) == 0 {
@@ -62,7 +72,7 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 		}
 		s := Stamps{ID: l.ID, Output: *l.Output, TTFT: *l.First - *l.Queued, E2E: *l.Last - *l.Queued}
 		if !(s.TTFT > 0 && s.E2E >= s.TTFT) || s.Output < 1 || s.Output > 1 && s.E2E == s.TTFT || math.IsInf(s.E2E, 0) {
-			return nil, fmt.Errorf("%s: line %d: times of %d tokens run queued_ts < first_token_ts <= last_token_ts: correct them", name, n, s.Output)
+			s.Bad = fmt.Sprintf("line %d: times of %d tokens run queued_ts < first_token_ts <= last_token_ts: correct them", n, s.Output)
 		}
 		if s.ID == "" {
 			s.ID = fmt.Sprintf("line %d", n)
@@ -130,6 +140,11 @@ func Requests(ctx context.Context, load *workload.Workload, measured []Stamps, c
 	var ttft, tpot, e2e pairs
 	for i := range measured {
 		m, x := &measured[i], &r.Records[i]
+		if m.Bad != "" {
+			d.Skipped = slices.Insert(d.Skipped, d.Malformed, Skipped{printable(m.ID), m.Bad})
+			d.Malformed++
+			continue
+		}
 		first, ok := x.TTFT()
 		end, done := x.E2E()
 		if !ok || !done {

@@ -25,14 +25,21 @@ func TestReadStamps(t *testing.T) {
 		t.Error("one token has a time per token")
 	}
 	for says, change := range map[string][2]string{
-		"line 1":      {"{\"request_id\": \"a\"", "{\"request_id\": a"},
-		"are needed":  {"\"last_token_ts\": 2.5", "\"last\": 2.5"},
-		"correct":     {"\"last_token_ts\": 2.5", "\"last_token_ts\": 0.5"},
-		"of 0 tokens": {"\"output_toks\": 3", "\"output_toks\": 0"},
+		"line 1":     {"{\"request_id\": \"a\"", "{\"request_id\": a"},
+		"are needed": {"\"last_token_ts\": 2.5", "\"last\": 2.5"},
 	} {
 		_, err := ReadStamps(strings.NewReader(strings.Replace(goodStamps, change[0], change[1], 1)), "x")
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", says, err)
+		}
+	}
+	for says, change := range map[string][2]string{ // kept for the replay, and named
+		"correct":     {"\"last_token_ts\": 2.5", "\"last_token_ts\": 0.5"},
+		"of 0 tokens": {"\"output_toks\": 3", "\"output_toks\": 0"},
+	} {
+		all, err := ReadStamps(strings.NewReader("\ufeff"+strings.Replace(goodStamps, change[0], change[1], 1)), "x")
+		if err != nil || len(all) != 2 || !strings.Contains(all[0].Bad, says) || all[1].Bad != "" {
+			t.Errorf("%s: %+v, %v", says, all, err)
 		}
 	}
 	if _, err := ReadStamps(strings.NewReader("\n"), "x"); err == nil {
@@ -97,7 +104,7 @@ func FuzzReadStamps(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		all, err := ReadStamps(strings.NewReader(text), "x")
 		for _, s := range all {
-			if v, ok := s.TPOT(); !(s.TTFT > 0) || math.IsInf(s.E2E, 0) || ok && !(v > 0) {
+			if v, ok := s.TPOT(); s.Bad == "" && (!(s.TTFT > 0) || math.IsInf(s.E2E, 0) || ok && !(v > 0)) {
 				t.Errorf("%+v passed: %v", s, err)
 			}
 		}

@@ -1,17 +1,11 @@
 package validate
 
 import (
-	"cmp"
-	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"slices"
 	"strconv"
 	"strings"
-
-	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // Run is one measured training run as its source describes it. Degrees that the
@@ -33,29 +27,23 @@ var columns = []string{"id", "source", "model", "arch_params", "gpu", "gpus", "p
 // maxCell bounds whole numbers of a table: products of a few stay far from overflow.
 const maxCell = 1 << 30
 
-// ReadRuns reads a CSV table of training runs with the columns of
-// training_runs.csv, in any order. name is the table's in errors, which take one
+// What a measurement may be, in its own unit (tokens per second and GPU, GB, milliseconds):
+// anything beyond is a slip of a unit, and would drown the errors of all other rows.
+const (
+	leastMeasured = 1e-4
+	mostMeasured  = 1e9
+)
+
+// ReadRuns reads a table of training runs with the columns of training_runs.csv, in any
+// order, CSV or JSON lines. name is the table's in errors, which take one
 // line. A row that makes no sense is listed in bad with its id (or number) and the
 // column, and does not keep the others from being read.
 func ReadRuns(r io.Reader, name string) (runs []Run, bad []Skipped, err error) {
-	in, err := table(r, name)
+	t, err := openTable(r, name, columns, nil)
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(columns, " "))
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	at := map[string]int{}
-	for _, c := range columns {
-		if at[c] = slices.Index(head, c); at[c] < 0 {
-			return nil, nil, fmt.Errorf("%s: column %q is missing: the header needs %s", name, c, strings.Join(columns, " "))
-		}
-	}
-	err = eachRow(in, name, head, at, func(w *row) (id string) {
+	err = t.each(func(w *row) (id string) {
 		run := w.run()
 		if w.err == nil {
 			runs = append(runs, run)
@@ -63,55 +51,6 @@ func ReadRuns(r io.Reader, name string) (runs []Run, bad []Skipped, err error) {
 		return run.ID
 	}, &bad)
 	return runs, bad, err
-}
-
-// eachRow calls read on every row of a table after its head and lists those in bad that
-// make no sense; read gives the row's id and leaves its complaint in the row. A table
-// without rows is an error.
-func eachRow(in *csv.Reader, name string, head []string, at map[string]int, read func(w *row) (id string), bad *[]Skipped) error {
-	seen := map[string]bool{}
-	n := 0
-	for {
-		cells, err := in.Read()
-		if errors.Is(err, io.EOF) {
-			break
-		}
-		n++
-		number := "row " + strconv.Itoa(n)
-		if errors.Is(err, csv.ErrFieldCount) {
-			*bad = append(*bad, Skipped{number, fmt.Sprintf("%d cells under %d columns: give one for each", len(cells), len(head))})
-			continue
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
-		w := row{cells: cells, at: at}
-		if id := w.cell("id"); id != "" && seen[id] {
-			w.fail("column \"id\" is %q twice: give each row its own", id)
-		} else {
-			seen[id] = true
-		}
-		id := read(&w)
-		if w.err != nil {
-			*bad = append(*bad, Skipped{cmp.Or(id, number), w.err.Error()})
-		}
-	}
-	if n == 0 {
-		return fmt.Errorf("%s: the table has a header and no rows: add runs", name)
-	}
-	return nil
-}
-
-// maxTable bounds a table's bytes; published ones have some hundred kB.
-const maxTable = 64 << 20
-
-// table is a reader of CSV text, in UTF-8 with or without a byte order mark.
-func table(r io.Reader, name string) (*csv.Reader, error) {
-	text, err := input.Text(r, maxTable)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return csv.NewReader(text), nil
 }
 
 // row reads the cells of one run and keeps the first complaint.
@@ -143,8 +82,11 @@ func (r *row) fail(format string, args ...any) {
 
 func (r *row) word(c string, must bool) string {
 	s := r.cell(c)
-	if s == "" && must {
+	switch {
+	case s == "" && must:
 		r.fail("column %q is empty: fill it in", c)
+	case printable(s) != s:
+		r.fail("column %q is %q: leave out what cannot be printed", c, s)
 	}
 	return s
 }
@@ -171,8 +113,11 @@ func (r *row) number(c string, must bool) float64 {
 		return 0
 	}
 	v, err := strconv.ParseFloat(s, 64)
-	if err != nil || !(v > 0) || math.IsInf(v, 0) {
+	switch {
+	case err != nil || !(v > 0) || math.IsInf(v, 0):
 		r.fail("column %q is %q: give a positive number", c, s)
+	case v < leastMeasured || v > mostMeasured:
+		r.fail("column %q is %q: give a number from %g to %g", c, s, leastMeasured, mostMeasured)
 	}
 	return v
 }

@@ -1,6 +1,10 @@
 package validate
 
 import (
+	"encoding/csv"
+	"encoding/json"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -33,6 +37,9 @@ func TestReadRunsRefuses(t *testing.T) {
 		{"", "t: the table is empty"},
 		{header + "\n", "t: the table has a header and no rows"},
 		{strings.Replace(header, "seq_len,", "", 1), `t: column "seq_len" is missing`},
+		{header + ",tp\n", `t: column "tp" stands twice`},
+		{strings.ReplaceAll(header, ",", ";") + "\n", "separated by commas"},
+		{"{\"id\": \"a1\"}\n", `t: column "source" is missing`},
 	} {
 		_, _, err := ReadRuns(strings.NewReader(c.text), "t")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {
@@ -52,6 +59,9 @@ func TestBadRowsLeaveTheOthers(t *testing.T) {
 		{strings.Replace(sample, ",10000,", ",0,", 1), "a1", `column "tokens_per_s_per_gpu"`},
 		{strings.Replace(sample, "a2,", "a1,", 1), "a1", `column "id" is "a1" twice`},
 		{strings.Replace(sample, "a1,", ",", 1), "row 1", `column "id" is empty`},
+		{strings.Replace(sample, "a1,", "a\x1b[31m,", 1), `"a\x1b[31m"`, `column "id" is "a\x1b[31m"`},
+		{strings.Replace(sample, "a1,", "a\"1,", 1), "row 1", "correct the quotes"},
+		{strings.Replace(sample, ",10000,", ",1e300,", 1), "a1", "from 0.0001 to 1e+09"},
 	} {
 		runs, bad, err := ReadRuns(strings.NewReader(c.text), "t")
 		if err != nil || len(runs) != 1 || len(bad) != 1 || bad[0].ID != c.id || !strings.Contains(bad[0].Reason, c.want) {
@@ -68,10 +78,48 @@ func TestBadRowsLeaveTheOthers(t *testing.T) {
 	}
 }
 
+// JSON lines are the same table: keys are columns, numbers stay as written.
+func TestReadJSONLines(t *testing.T) {
+	in := csv.NewReader(strings.NewReader(sample))
+	rows, err := in.ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var text strings.Builder
+	for _, cells := range rows[1:] {
+		o := map[string]any{}
+		for k, name := range rows[0] {
+			o[name] = cells[k]
+			if n, err := strconv.Atoi(cells[k]); err == nil {
+				o[name] = n
+			} else if cells[k] == "" {
+				o[name] = nil
+			}
+		}
+		line, err := json.Marshal(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text.Write(append(line, '\n'))
+	}
+	want, _, err := ReadRuns(strings.NewReader(sample), "t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, bad, err := ReadRuns(strings.NewReader("\ufeff"+text.String()+"\n[1]\n{\"id\": {}}\n"), "t")
+	if err != nil || !slices.Equal(got, want) {
+		t.Errorf("%+v, %v; want %+v", got, err, want)
+	}
+	if len(bad) != 2 || bad[0].ID != "row 3" || !strings.Contains(bad[0].Reason, "line 4") || !strings.Contains(bad[1].Reason, `column "id" is a list or an object`) {
+		t.Errorf("%+v", bad)
+	}
+}
+
 func FuzzReadRuns(f *testing.F) {
 	f.Add(sample)
 	f.Add(header)
 	f.Add(header + "\n\"")
+	f.Add("{\"id\": 1e9, \"tp\": [null]}\n{")
 	f.Fuzz(func(t *testing.T, text string) {
 		runs, _, err := ReadRuns(strings.NewReader(text), "t")
 		for i := range runs {

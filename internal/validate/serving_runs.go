@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -51,31 +49,16 @@ func (s *ServingRun) lengths() (isl, osl int64) {
 // splitColumns describe the workers of a disaggregated row.
 var splitColumns = []string{"prefill_workers", "prefill_tp", "prefill_dp", "prefill_ep", "decode_workers", "decode_tp", "decode_dp", "decode_ep"}
 
-// ReadServing reads a CSV table of serving runs with the columns of
-// inference_runs.csv in any order. A table without a needed column, or one that is
-// no CSV, is an error of one line; a row that makes no sense is in bad with its id
+// ReadServing reads a table of serving runs with the columns of inference_runs.csv in
+// any order, CSV or JSON lines. A table without a needed column, or one that is
+// neither, is an error of one line; a row that makes no sense is in bad with its id
 // (or number) and the column, and does not keep the others from being read.
 func ReadServing(r io.Reader, name string) (runs []ServingRun, bad []Skipped, err error) {
-	in, err := table(r, name)
+	t, err := openTable(r, name, servingColumns, append(slices.Clone(splitColumns), "source"))
 	if err != nil {
 		return nil, nil, err
 	}
-	head, err := in.Read()
-	if errors.Is(err, io.EOF) {
-		return nil, nil, fmt.Errorf("%s: the table is empty: give a CSV with the columns %s", name, strings.Join(servingColumns, " "))
-	}
-	if err != nil {
-		return nil, nil, fmt.Errorf("%s: %w", name, err)
-	}
-	at := map[string]int{}
-	for _, c := range slices.Concat(servingColumns, splitColumns, []string{"source"}) {
-		if i := slices.Index(head, c); i >= 0 {
-			at[c] = i
-		} else if slices.Contains(servingColumns, c) {
-			return nil, nil, fmt.Errorf("%s: column %q is missing: the header needs %s", name, c, strings.Join(servingColumns, " "))
-		}
-	}
-	err = eachRow(in, name, head, at, func(w *row) (id string) {
+	err = t.each(func(w *row) (id string) {
 		run := w.serving()
 		if w.err == nil {
 			runs = append(runs, run)
@@ -93,6 +76,9 @@ func (r *row) serving() ServingRun {
 		Speculation: r.word("spec_decode", false),
 		ISL:         r.count("isl", 1, needed), OSL: r.count("osl", 1, needed), Concurrency: r.count("concurrency", 1, needed), GPUs: r.count("gpus", 1, needed),
 		TPOT: r.number("tpot_ms", true), TTFT: r.number("ttft_ms", false),
+	}
+	if w := strings.ToLower(s.Speculation); w != "" && w != "none" && w != "mtp" {
+		r.fail("column \"spec_decode\" is %q: give none or mtp", s.Speculation)
 	}
 	if _, ok := r.at["source"]; ok {
 		s.Varied = strings.EqualFold(r.word("source", false), variedSource)

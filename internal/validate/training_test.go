@@ -58,14 +58,14 @@ func TestBlindToMeasurement(t *testing.T) {
 // What cannot be predicted is listed with one line that says why.
 func TestSkippedIsSaid(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
-		{"llama-2-7b", "llama-9-7b", "unknown model"},
-		{",h100,", ",h17,", "h17"},
-		{",bf16,", ",fp3,", "fp3"},
-		{",none,,", ",none,zb-x,", "schedule"},
-		{",none,,", ",nothing,,", "recompute"},
-		{",1,1,1,1,1,8,1,", ",3,1,1,1,1,8,1,", "24 GPUs"},
+		{"llama-2-7b", "llama-9-7b", `column "model": unknown model`},
+		{",h100,", ",h17,", `column "gpu": cluster "h17x8"`},
+		{",bf16,", ",fp3,", `column "precision": precision "fp3"`},
+		{",none,,", ",none,zb-x,", `column "schedule": "zb-x"`},
+		{",none,,", ",nothing,,", `column "recompute": recompute "nothing"`},
+		{",1,1,1,1,1,8,1,", ",3,1,1,1,1,8,1,", "dp=8 = 24 do not make column \"gpus\" = 8"},
 		{",1,1,1,1,1,8,1,", ",16,1,1,1,1,8,1,", "tp=16 on 8 GPUs"},
-		{",1,1,1,1,1,8,1,", ",4,4,1,1,1,,1,", "tp=4 x pp=4 x cp=1 on 8 GPUs"},
+		{",1,1,1,1,1,8,1,", ",4,4,1,1,1,,1,", "tp=4 x pp=4 x cp=1 are more than column \"gpus\" = 8"},
 		{",1,1,1,1,1,8,1,", ",1,1,1,1,1,8,7,", "zero=7: give 0, 1, 2 or 3"},
 		{",8,1,,none,", ",8,3,1000000,none,", "shard_group=1000000 on 8 GPUs"},
 		{",none,,,", ",none,,2,", "mtp=2: llama-2-7b has 0 MTP modules"},

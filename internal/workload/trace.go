@@ -46,6 +46,11 @@ func Read(r io.Reader, name string) (*Workload, error) {
 		}
 		b = bufio.NewReader(z)
 	}
+	if mark, _ := b.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
+		if _, err := b.Discard(len(mark)); err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	first, err := b.Peek(1)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: the trace is empty: give one with at least one request", name)

@@ -20,6 +20,7 @@ func TestReadEveryFormat(t *testing.T) {
 		want       []Request
 	}{
 		{"azure", azure, []Request{{Input: 374, Output: 44, Line: 2}, {At: 4_314_579_000, Input: 396, Output: 109, Line: 3}}},
+		{"a byte order mark", "\ufeff" + azure, []Request{{Input: 374, Output: 44, Line: 2}, {At: 4_314_579_000, Input: 396, Output: 109, Line: 3}}},
 		{"azure, other columns and order", "x,GeneratedTokens,ContextTokens,TIMESTAMP\r\n1,2,3,2024-05-10 00:00:00.5+00:00\r\n", []Request{{Input: 3, Output: 2, Line: 2}}},
 		{"mooncake", `{"timestamp": 5, "input_length": 513, "output_length": 7, "hash_ids": [0, 9]}` + "\n" + `{"timestamp": 7.5, "input_length": 1, "output_length": 2, "hash_ids": [3]}`,
 			[]Request{{Input: 513, Output: 7, Line: 1, Blocks: []uint64{0, 9}}, {At: 2_500_000, Input: 1, Output: 2, Line: 2, Blocks: []uint64{3}}}},
