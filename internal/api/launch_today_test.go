@@ -50,7 +50,7 @@ func TestTodayIsInfers(t *testing.T) {
 	if today.TPOT != i.Best.Best.TPOT || today.TTFT != i.Best.Best.TTFT || today.Layout.GPUs() != 8 {
 		t.Errorf("today %s is %v per token, infer says %v", today, today.TPOT, i.Best.Best.TPOT)
 	}
-	if !a.Better.Met() || better.TPOT > today.TPOT || better.TTFT > today.TTFT || better.PerGPU() < today.PerGPU() {
+	if !a.Better.Met() || better.TPOT > today.TPOT || better.TTFT > today.TTFT || a.Gain() < 0.98 { // alike layouts are ranked by simplicity
 		t.Errorf("better %s: %v and %v, %g per GPU; today %v and %v, %g", better, better.TTFT, better.TPOT, better.PerGPU(), today.TTFT, today.TPOT, today.PerGPU())
 	}
 	// Under a wide objective one GPU does the same work.

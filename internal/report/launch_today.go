@@ -108,7 +108,7 @@ func todayServing(p *Page, a *api.TodayAnswer) {
 	row("output tokens/s", timed(func(x *deploy.Point) string { return rate(x.Output) }))
 	row("  per GPU", timed(func(x *deploy.Point) string { return rate(x.PerGPU()) }))
 	row("bound by", timed(func(x *deploy.Point) string { return x.Bound }))
-	row("memory per GPU", func(x *deploy.Point) string { return unit.FormatGB(x.Need) })
+	row("caches hold", timed(func(x *deploy.Point) string { return Plural(x.Most, "request") }))
 	p.Table(heads, rows)
 	p.Line("")
 	p.Line("today:")
