@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -15,6 +16,9 @@ import (
 type Profile struct {
 	Engine string
 	Arch   string // GPU generation; empty = any
+	// Before is the engine's version from which on the profile no longer holds; empty =
+	// the latest profile, which also stands for versions that nobody stated.
+	Before string
 	// Of every step, of each generating sequence of a replica in it, of each prompt
 	// chunk, of each prompt token.
 	Step, Sequence, Prompt, Token unit.Seconds
@@ -106,28 +110,72 @@ func DefaultProfile(arch string) *Profile {
 	return p
 }
 
-// FindProfile is the profile of an engine on a GPU generation, its own where one was
-// fitted, the engine's general one otherwise.
-func FindProfile(engine, arch string) (*Profile, error) {
-	var names []string
-	var general *Profile
-	for i, all := 0, loadProfiles(); i < len(all); i++ {
-		p := &all[i]
-		if !slices.Contains(names, p.Engine) {
-			names = append(names, p.Engine)
+// FindProfile is the latest profile of an engine on a GPU generation, its own where one
+// was fitted, the engine's general one otherwise.
+func FindProfile(engine, arch string) (*Profile, error) { return FindProfileOf(engine, "", arch) }
+
+// FindProfileOf is FindProfile of an engine's version; "" = the latest. A version that
+// has no profile on the generation takes its general one.
+func FindProfileOf(engine, version, arch string) (*Profile, error) {
+	all := loadProfiles()
+	p := PickProfile(all, engine, version, arch)
+	if p == nil {
+		var names []string
+		for i := range all {
+			if !slices.Contains(names, all[i].Engine) {
+				names = append(names, all[i].Engine)
+			}
 		}
-		if p.Engine != strings.ToLower(engine) {
-			continue
-		}
-		if p.Arch == arch && arch != "" {
-			return p, nil
-		}
-		if p.Arch == "" {
-			general = p
-		}
-	}
-	if general == nil {
 		return nil, fmt.Errorf("engine %q has no profile: use one of %s", engine, strings.Join(names, ", "))
 	}
-	return general, nil
+	return p, nil
+}
+
+// PickProfile is the profile among list that holds for an engine's version, "" = the
+// latest, on a GPU generation: of the version's the generation's own, else its general
+// one, else those of later versions in the same order; nil = none of the engine.
+func PickProfile(list []Profile, engine, version, arch string) *Profile {
+	var best *Profile
+	rank := 0
+	for i := range list {
+		p := &list[i]
+		old := p.Before != "" && older(version, p.Before)
+		if p.Engine != strings.ToLower(engine) || p.Before != "" && !old || p.Arch != "" && p.Arch != arch {
+			continue
+		}
+		r := 1
+		if p.Arch != "" {
+			r++
+		}
+		if old {
+			r += 2
+		}
+		if r > rank || r == rank && old && older(p.Before, best.Before) {
+			best, rank = p, r
+		}
+	}
+	return best
+}
+
+// older tells whether version a, which must start with numbers apart by dots, lies before
+// b; what follows the numbers does not count. Versions without numbers are the latest.
+func older(a, b string) bool {
+	x, y := numbersOf(a), numbersOf(b)
+	return len(x) > 0 && slices.Compare(x, y) < 0
+}
+
+// numbersOf is the leading numbers of a version: 0.5.6.post2 gives 0 5 6.
+func numbersOf(version string) []int {
+	var out []int
+	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
+		digits := len(part) - len(strings.TrimLeft(part, "0123456789"))
+		n, err := strconv.Atoi(part[:digits])
+		if err != nil {
+			break
+		}
+		if out = append(out, n); digits < len(part) {
+			break
+		}
+	}
+	return out
 }

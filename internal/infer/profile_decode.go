@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -20,6 +21,7 @@ var profilesFile []byte
 type profileRow struct {
 	Engine    string  `json:"engine"`
 	Arch      string  `json:"arch,omitempty"`
+	Before    string  `json:"before_version,omitempty"`
 	StepUS    float64 `json:"step_us"`
 	SeqUS     float64 `json:"sequence_us"`
 	PromptUS  float64 `json:"prompt_us"`
@@ -48,6 +50,9 @@ var loadProfiles = sync.OnceValue(func() []Profile {
 	return ps
 })
 
+// Profiles are all stored profiles, a copy.
+func Profiles() []Profile { return slices.Clone(loadProfiles()) }
+
 // DecodeProfiles reads profiles strictly: unknown keys, negative figures and missing
 // sources are errors of one line.
 func DecodeProfiles(data []byte) ([]Profile, error) {
@@ -63,6 +68,8 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		switch {
 		case r.Engine == "" || r.Source == "" || !ok || g == hw.Absent:
 			return nil, fmt.Errorf("engine profile %d: give engine, source and a grade of assumed, datasheet, published or measured", i+1)
+		case r.Before != "" && len(numbersOf(r.Before)) == 0:
+			return nil, fmt.Errorf("engine profile %d (%s): before_version %q starts with no number: give one such as 1.1", i+1, r.Engine, r.Before)
 		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.EagerUS, r.RequestUS) < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
 		case r.Launch < 0 || r.Quantise < 0 || r.Quantise > 1 || r.Arrival < 0 || r.Admission < 0:
@@ -71,7 +78,7 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1, batch_tokens is at least 1, stream_tokens at least 0", i+1, r.Engine)
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
-		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
+		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Before: r.Before, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
 			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: r.Reserve, Grade: g, Source: r.Source})
 	}
 	return out, nil
@@ -84,7 +91,7 @@ func EncodeProfiles(list []Profile) ([]byte, error) {
 		p := &list[i]
 		us := func(t unit.Seconds) float64 { return math.Round(float64(t)*1e8) / 100 }
 		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
-		row := profileRow{Engine: p.Engine, Arch: p.Arch, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
+		row := profileRow{Engine: p.Engine, Arch: p.Arch, Before: p.Before, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
 			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
 			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
 			Grade: p.Grade.String(), Source: p.Source}

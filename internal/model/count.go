@@ -187,6 +187,12 @@ func (m *Model) KVBytesPerToken(f unit.Format) float64 {
 	return float64(elements) * f.BytesPer()
 }
 
+// NormsAllHeads tells whether queries and keys are normalised over all heads at once,
+// which tensor-parallel ranks can only do together.
+func (a *Attention) NormsAllHeads() bool {
+	return a.Heads+a.KVHeads > 2 && a.QKNorm == (a.Heads+a.KVHeads)*a.QKDim
+}
+
 // KVElements is the cache elements one token takes in this layer.
 func (a *Attention) KVElements() int64 {
 	var n int64

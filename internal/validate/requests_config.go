@@ -103,7 +103,7 @@ func (c *RequestsConfig) engine(p *ServingPredictor) (serve.Engine, error) {
 	s := &infer.Setup{Model: m, Cluster: cluster, Plan: r.Plan, MaxSequences: c.MaxSequences, MaxBatchTokens: c.BatchTokens, Utilization: c.Utilization, Eager: c.Eager}
 	if r.Engine == "" {
 		s.Profile = infer.DefaultProfile(cluster.Device.Arch)
-	} else if s.Profile, err = p.profile(r.Engine, cluster.Device.Arch); err != nil {
+	} else if s.Profile, err = p.profile(r.Engine, r.Version, cluster.Device.Arch); err != nil {
 		return serve.Engine{}, err
 	}
 	if s.Weights, s.Experts, err = r.formats(m); err != nil {

@@ -10,11 +10,11 @@ import (
 	"github.com/ridgeline/ridgeline/internal/modelfile"
 )
 
-func (p *ServingPredictor) profile(engine, arch string) (*infer.Profile, error) {
+func (p *ServingPredictor) profile(engine, version, arch string) (*infer.Profile, error) {
 	if p.Profile != nil {
-		return p.Profile(engine, arch)
+		return p.Profile(engine, version, arch)
 	}
-	return infer.FindProfile(engine, arch)
+	return infer.FindProfileOf(engine, version, arch)
 }
 
 // model finds a model by its Hugging Face id in the folder, else in the catalogue.

@@ -62,95 +62,121 @@ const (
 	weightTTFT = 0.2
 )
 
-// FitProfiles fits every engine of the runs, side by side: all constants over all
-// generations, then the local ones of each generation on top.
-func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
-	engines := valuesOf(runs, engineOfRun)
-	fits, errs := make([][]ProfileFit, len(engines)), make([]error, len(engines))
-	var wg sync.WaitGroup
-	for i, engine := range engines {
-		wg.Go(func() { fits[i], errs[i] = fitEngine(engine, runs, &ServingPredictor{Configs: p.Configs}) })
-	}
-	wg.Wait()
-	return slices.Concat(fits...), errors.Join(errs...)
+// release is the runs of those versions of an engine that share profiles.
+type release struct {
+	engine, before string // see infer.Profile.Before
+	rows           []ServingRun
+	byArch         map[string][]ServingRun
 }
 
-func engineOfRun(r *ServingRun) string { return r.Engine }
-func modelOfRun(r *ServingRun) string  { return r.Model }
+// releasesOf sorts the runs that a fit uses by the releases which the stored profiles
+// tell apart. Two roles and speculation are left out, which are few, and runs that
+// cannot be predicted.
+func releasesOf(runs []ServingRun, p *ServingPredictor) []*release {
+	var list []*release
+	for i := range runs {
+		r := &runs[i]
+		if r.Split != nil || r.speculates() {
+			continue
+		}
+		x, err := p.Predict(r)
+		if err != nil {
+			continue
+		}
+		q, err := infer.FindProfileOf(r.Engine, r.Version, x.Arch)
+		if err != nil {
+			continue
+		}
+		at := slices.IndexFunc(list, func(e *release) bool { return e.engine == r.Engine && e.before == q.Before })
+		if at < 0 {
+			at = len(list)
+			list = append(list, &release{engine: r.Engine, before: q.Before, byArch: map[string][]ServingRun{}})
+		}
+		list[at].rows = append(list[at].rows, *r)
+		list[at].byArch[x.Arch] = append(list[at].byArch[x.Arch], *r)
+	}
+	return list
+}
 
-// fitEngine fits one engine's profiles.
-func fitEngine(engine string, runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
-	base, err := infer.FindProfile(engine, "")
+// without is the release without the runs that have the value.
+func (e *release) without(of func(*ServingRun) string, value string) *release {
+	out := &release{engine: e.engine, before: e.before, byArch: map[string][]ServingRun{}}
+	other := func(rows []ServingRun) []ServingRun {
+		return slices.DeleteFunc(slices.Clone(rows), func(r ServingRun) bool { return of(&r) == value })
+	}
+	out.rows = other(e.rows)
+	for arch, rows := range e.byArch {
+		if rest := other(rows); len(rest) > 0 {
+			out.byArch[arch] = rest
+		}
+	}
+	return out
+}
+
+// fit fits a release: all constants over all generations, then the local ones of each
+// generation on top, where there are several.
+func (e *release) fit(p *ServingPredictor) ([]ProfileFit, error) {
+	if len(e.rows) == 0 {
+		return nil, nil
+	}
+	base, err := infer.FindProfile(e.engine, "")
 	if err != nil {
 		return nil, err
 	}
-	rows, byArch := fittedRows(engine, runs, p)
-	general := fitOne(rows, base, knobs, p)
-	general.hold(rows, base, knobs, p)
+	start := *base
+	start.Before = e.before
+	general := fitOne(e.rows, &start, knobs, p)
 	fits := []ProfileFit{general}
-	for _, arch := range slices.Sorted(maps.Keys(byArch)) {
+	if e.before != "" && len(e.byArch) < 2 {
+		return fits, nil
+	}
+	for _, arch := range slices.Sorted(maps.Keys(e.byArch)) {
 		own := general.Profile
 		own.Arch = arch
-		f := fitOne(byArch[arch], &own, local, p)
-		f.hold(byArch[arch], &own, local, p)
-		fits = append(fits, f)
+		fits = append(fits, fitOne(e.byArch[arch], &own, local, p))
 	}
 	return fits, nil
 }
 
-// fittedRows are an engine's runs that a fit uses, in all and by GPU generation. Two
-// roles and speculation are left out, which are few.
-func fittedRows(engine string, runs []ServingRun, p *ServingPredictor) (rows []ServingRun, byArch map[string][]ServingRun) {
-	byArch = map[string][]ServingRun{}
-	for i := range runs {
-		r := &runs[i]
-		if r.Engine != engine || r.Split != nil || r.speculates() {
-			continue
-		}
-		if x, err := p.Predict(r); err == nil {
-			rows = append(rows, *r)
-			byArch[x.Arch] = append(byArch[x.Arch], *r)
-		}
+// FitProfiles fits every engine of the runs, and predicts each model with profiles that
+// were fitted without it.
+func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
+	releases := releasesOf(runs, &ServingPredictor{Configs: p.Configs})
+	fits, err := fitAll(releases, p)
+	if err != nil {
+		return nil, err
 	}
-	return rows, byArch
-}
-
-func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {
-	var names []string
-	for i := range runs {
-		if n := of(&runs[i]); !slices.Contains(names, n) {
-			names = append(names, n)
-		}
+	held, err := LeaveOut(releases, fits, ModelOfRun, p)
+	if err != nil {
+		return nil, err
 	}
-	return names
-}
-
-// hold predicts each model with constants fitted without it.
-func (f *ProfileFit) hold(rows []ServingRun, base *infer.Profile, list []knob, p *ServingPredictor) {
-	var held timeRatios
-	for _, t := range leaveOut(rows, modelOfRun, base, list, p) {
-		held.tpot, held.ttft = append(held.tpot, t.tpot...), append(held.ttft, t.ttft...)
-	}
-	f.HeldTPOT, f.HeldTTFT = errorsOf(held.tpot), errorsOf(held.ttft)
-}
-
-// leaveOut predicts the rows of each value, for example of each model, with constants
-// fitted on the others; values that are alone are left out.
-func leaveOut(rows []ServingRun, of func(*ServingRun) string, base *infer.Profile, list []knob, p *ServingPredictor) map[string]timeRatios {
-	out := map[string]timeRatios{}
-	for _, v := range valuesOf(rows, of) {
-		var own, rest []ServingRun
-		for _, r := range rows {
-			if of(&r) == v {
-				own = append(own, r)
-			} else {
-				rest = append(rest, r)
+	var out []ProfileFit
+	for i, e := range releases {
+		for _, f := range fits[i] {
+			rows := e.rows
+			if f.Profile.Arch != "" {
+				rows = e.byArch[f.Profile.Arch]
 			}
-		}
-		if len(rest) > 0 {
-			g := fitOne(rest, base, list, p)
-			out[v] = g.ratios(own, p)
+			var t timeRatios
+			for _, r := range rows {
+				if s, ok := held[r.ID]; ok {
+					t.add(&s)
+				}
+			}
+			f.HeldTPOT, f.HeldTTFT = errorsOf(t.tpot), errorsOf(t.ttft)
+			out = append(out, f)
 		}
 	}
-	return out
+	return out, nil
+}
+
+// fitAll fits releases side by side.
+func fitAll(releases []*release, p *ServingPredictor) ([][]ProfileFit, error) {
+	fits, errs := make([][]ProfileFit, len(releases)), make([]error, len(releases))
+	var wg sync.WaitGroup
+	for i, e := range releases {
+		wg.Go(func() { fits[i], errs[i] = e.fit(&ServingPredictor{Configs: p.Configs}) })
+	}
+	wg.Wait()
+	return fits, errors.Join(errs...)
 }

@@ -2,12 +2,9 @@ package validate
 
 import (
 	"flag"
-	"fmt"
 	"os"
-	"slices"
 	"testing"
 
-	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
@@ -40,20 +37,17 @@ func TestProfilesAreTheFit(t *testing.T) {
 		return
 	}
 	const slack = 1.03
-	for _, engine := range []string{"sglang"} { // the one with the fewest rows
-		var rows []ServingRun
-		for _, r := range runs {
-			if r.Engine == engine {
-				rows = append(rows, r)
-			}
+	for _, e := range releasesOf(runs, p) {
+		if e.engine != "sglang" { // the one with the fewest rows
+			continue
 		}
-		base, err := infer.FindProfile(engine, "")
+		base, err := infer.FindProfileOf(e.engine, e.rows[0].Version, "")
 		if err != nil {
 			t.Fatal(err)
 		}
 		stored := ProfileFit{Profile: *base}
-		if a, b := stored.loss(rows, p), fitOne(rows, base, knobs, p).Loss; a > slack*b {
-			t.Errorf("%s: the stored constants lose %.4f, a refit %.4f: run go test ./internal/validate -run ProfilesAreTheFit -update-profiles", engine, a, b)
+		if a, b := stored.loss(e.rows, p), fitOne(e.rows, base, knobs, p).Loss; a > slack*b {
+			t.Errorf("%s before %q: the stored constants lose %.4f, a refit %.4f: run go test ./internal/validate -run ProfilesAreTheFit -update-profiles", e.engine, e.before, a, b)
 		}
 	}
 }
@@ -63,30 +57,7 @@ func storeProfiles(t *testing.T, runs []ServingRun, p *ServingPredictor) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var list []infer.Profile
-	for _, f := range fits {
-		f.Profile.Grade = hw.Measured
-		f.Profile.Source = fmt.Sprintf("fitted on %d serving runs (InferenceX, and lab runs collected in aiconfigurator, Apache-2.0): TPOT off by %.1f %% median, %.1f %% mean, TTFT %.1f %%, %.1f %%",
-			f.Rows, 100*f.TPOT.MedianAPE, 100*f.TPOT.MAPE, 100*f.TTFT.MedianAPE, 100*f.TTFT.MAPE)
-		if f.HeldTPOT.N > 0 {
-			f.Profile.Source += fmt.Sprintf("; models held out %.1f %%, %.1f %% and %.1f %%, %.1f %%", 100*f.HeldTPOT.MedianAPE, 100*f.HeldTPOT.MAPE, 100*f.HeldTTFT.MedianAPE, 100*f.HeldTTFT.MAPE)
-		}
-		list = append(list, f.Profile)
-	}
-	data, err := os.ReadFile(profilesFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	stored, err := infer.DecodeProfiles(data)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, q := range stored { // keep those of generations without serving runs
-		if !slices.ContainsFunc(list, func(p infer.Profile) bool { return p.Engine == q.Engine && p.Arch == q.Arch }) {
-			list = append(list, q)
-		}
-	}
-	data, err = infer.EncodeProfiles(list)
+	data, err := infer.EncodeProfiles(Stored(fits, infer.Profiles(), "InferenceX, and lab runs collected in aiconfigurator, Apache-2.0"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,33 +5,37 @@ import (
 	"os"
 	"slices"
 	"testing"
-
-	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
 // Every GPU, and every model, left out of the fit in turn: what the engines' constants
-// are worth on ground that they have not seen. The stored profiles start the search.
-// RIDGELINE_LEAVE_OUT=1 runs it (minutes: it fits every engine anew for each).
+// are worth on ground that they have not seen. RIDGELINE_LEAVE_OUT=1 runs it (minutes: it
+// fits every engine anew for each).
 func TestServingLeaveOut(t *testing.T) {
 	if os.Getenv("RIDGELINE_LEAVE_OUT") == "" {
 		t.Skip("set RIDGELINE_LEAVE_OUT=1")
 	}
 	runs, p := servingRuns(t)
-	for what, of := range map[string]func(*ServingRun) string{"model": modelOfRun, "gpu": func(r *ServingRun) string { return r.GPU }} {
+	releases := releasesOf(runs, p)
+	fits, err := fitAll(releases, p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, of := range map[string]func(*ServingRun) string{"model": ModelOfRun, "gpu": GPUOfRun} {
+		held, err := LeaveOut(releases, fits, of, p)
+		if err != nil {
+			t.Fatal(err)
+		}
 		all := map[string]*timeRatios{}
-		for _, engine := range valuesOf(runs, engineOfRun) {
-			base, err := infer.FindProfile(engine, "")
-			if err != nil {
-				t.Fatal(err)
+		for i := range runs {
+			s, ok := held[runs[i].ID]
+			if !ok {
+				continue
 			}
-			rows, _ := fittedRows(engine, runs, p)
-			for v, x := range leaveOut(rows, of, base, knobs, p) {
-				for _, key := range []string{v, engine, "all"} {
-					if all[key] == nil {
-						all[key] = &timeRatios{}
-					}
-					all[key].tpot, all[key].ttft = append(all[key].tpot, x.tpot...), append(all[key].ttft, x.ttft...)
+			for _, key := range []string{of(&runs[i]), runs[i].Engine, "all"} {
+				if all[key] == nil {
+					all[key] = &timeRatios{}
 				}
+				all[key].add(&s)
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(all)) {

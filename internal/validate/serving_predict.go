@@ -17,9 +17,9 @@ import (
 // models; it keeps engines that several runs share and serves one goroutine.
 type ServingPredictor struct {
 	Configs string // folder of Hugging Face configurations, "" = none
-	// Profile, where set, stands in for the profile that is stored for an engine and
-	// a GPU generation; a fit tries its constants by it.
-	Profile func(engine, arch string) (*infer.Profile, error)
+	// Profile, where set, stands in for the profile that is stored for an engine's version
+	// and a GPU generation; a fit tries its constants by it.
+	Profile func(engine, version, arch string) (*infer.Profile, error)
 
 	models   map[string]*model.Model
 	clusters map[string]*hw.Cluster
@@ -41,7 +41,7 @@ type ServingPrediction struct {
 
 // engineKey is what makes two runs share an engine.
 type engineKey struct {
-	model, gpu, engine, weights, experts string
+	model, gpu, engine, version, weights, experts string
 	plan                                 plan.Serving
 	context                              int
 	mtp                                  bool
@@ -87,7 +87,7 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 
 // build makes the engine of a run's layout, once for all runs that share it.
 func (p *ServingPredictor) build(r *ServingRun, x plan.Serving, gpus int) *builtEngine {
-	k := engineKey{r.Model, clusterName(r.GPU, gpus), r.Engine, r.Weights, r.Experts, x, r.ISL + r.OSL, r.speculates()}
+	k := engineKey{r.Model, clusterName(r.GPU, gpus), r.Engine, r.Version, r.Weights, r.Experts, x, r.ISL + r.OSL, r.speculates()}
 	if b := p.engines[k]; b != nil {
 		return b
 	}
@@ -109,7 +109,7 @@ func (p *ServingPredictor) make(r *ServingRun, x plan.Serving, gpus string, b *b
 		return &unknownError{"gpu", err}
 	}
 	s := &infer.Setup{Model: m, Cluster: b.cluster, Plan: x, Context: int64(r.ISL + r.OSL), MaxSequences: sequences(r)}
-	if s.Profile, err = p.profile(r.Engine, b.cluster.Device.Arch); err != nil {
+	if s.Profile, err = p.profile(r.Engine, r.Version, b.cluster.Device.Arch); err != nil {
 		return &unknownError{"engine", err}
 	}
 	if s.Weights, s.Experts, err = r.formats(m); err != nil {
@@ -188,9 +188,15 @@ func (r *ServingRun) formats(m *model.Model) (weights, experts unit.Format, err 
 
 // cacheFormat is the cache of a deployment whose table does not name one: 8 bits
 // where its linears have at most 8, as quantised checkpoints come with scales for
-// the cache; 16 bits otherwise.
+// the cache, and, on GPUs that multiply 4 bits, where its experts have: published recipes
+// set it there and leave it to the engine on others (InferenceX at 843c625, gptoss_fp4_b200
+// and gptoss_fp4_h200); 16 bits otherwise.
 func cacheFormat(s *infer.Setup) unit.Format {
-	if s.Weights.Bits() <= 8 {
+	bits := s.Weights.Bits()
+	if s.Cluster.Device.BlockScaled() {
+		bits = min(bits, s.Experts.Bits())
+	}
+	if bits <= 8 {
 		return unit.FP8
 	}
 	return unit.BF16

@@ -78,7 +78,7 @@ func (f *ProfileFit) predictor(p *ServingPredictor) *ServingPredictor {
 	now := prices{x, x.Launch, x.Quantise, x.Arrival, x.Sustained, f.prices.with}
 	if f.prices != now || now.with == nil {
 		now.with = &ServingPredictor{Configs: p.Configs, models: p.models, clusters: p.clusters,
-			Profile: func(string, string) (*infer.Profile, error) { return x, nil }}
+			Profile: func(string, string, string) (*infer.Profile, error) { return x, nil }}
 		f.prices = now
 	}
 	return now.with

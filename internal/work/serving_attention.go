@@ -52,11 +52,25 @@ func (s *Serving) heads(dst []Op, a *model.Attention, n int64) []Op {
 		out += a.Heads / tp * a.VDim
 	}
 	dst = s.linear(dst, "qkv", partAttention, n, s.Model.Hidden, out)
+	if a.NormsAllHeads() {
+		dst = s.wideNorm(dst, q+k, n)
+	}
 	dst = s.pass(dst, "rope and cache", partAttention, float64(n)*(float64(2*q+2*k+v)*bf16+float64(k+v)*s.KV.BytesPer()))
 	if a.OutGate {
 		dst = s.pass(dst, "output gate", partAttention, float64(3*n*a.Heads/tp*a.VDim*bf16))
 	}
 	return dst
+}
+
+// wideNorm normalises queries and keys, width values on a rank, over all heads at once:
+// ranks hold some heads each, so the sums of squares, one of the queries and one of the
+// keys in FP32, are added over them between two passes (vLLM's
+// model_executor/models/minimax_m2.py, norm of queries and keys under TP).
+func (s *Serving) wideNorm(dst []Op, width, n int64) []Op {
+	dst = s.pass(dst, "query and key squares", partAttention, float64(n*width*bf16))
+	dst = s.comm(dst, "query and key squares", partAttention, Comm{Kind: AllReduce, Axis: AxisTP, Size: int64(s.Plan.TP), Stride: 1,
+		Bytes: unit.Bytes(n * 2 * 4), OneShot: true})
+	return s.pass(dst, "query and key norms", partAttention, float64(2*n*width*bf16))
 }
 
 // latents is MLA's projections to and from the query latent and to the shared

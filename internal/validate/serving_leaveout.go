@@ -1,0 +1,107 @@
+package validate
+
+import (
+	"errors"
+	"runtime"
+	"slices"
+	"sync"
+
+	"github.com/ridgeline/ridgeline/internal/infer"
+)
+
+// EngineOfRun, ModelOfRun and GPUOfRun are values by which runs are left out.
+func EngineOfRun(r *ServingRun) string { return r.Engine }
+
+// ModelOfRun is the run's model.
+func ModelOfRun(r *ServingRun) string { return r.Model }
+
+// GPUOfRun is the run's GPU.
+func GPUOfRun(r *ServingRun) string { return r.GPU }
+
+// LeaveOut predicts the runs of each value, for example of each model, with profiles
+// that were fitted without any of them, as a user's run would be predicted: by the
+// generation's own constants where other runs gave some, else by the engine's general
+// ones. fits are those of the releases with all runs. Runs of engines that have no other
+// value are left out. The result is by id of the run.
+func LeaveOut(releases []*release, fits [][]ProfileFit, of func(*ServingRun) string, p *ServingPredictor) (map[string]Scored, error) {
+	var all []ServingRun
+	for _, e := range releases {
+		all = append(all, e.rows...)
+	}
+	out := map[string]Scored{}
+	var mu sync.Mutex
+	var errs []error
+	var wg sync.WaitGroup
+	room := make(chan struct{}, runtime.GOMAXPROCS(0))
+	for _, engine := range valuesOf(all, EngineOfRun) {
+		for _, v := range valuesOf(all, of) {
+			wg.Go(func() {
+				room <- struct{}{}
+				defer func() { <-room }()
+				held, err := leaveOne(engine, releases, fits, of, v, p)
+				mu.Lock()
+				defer mu.Unlock()
+				errs = append(errs, err)
+				for _, s := range held {
+					out[s.ID] = s
+				}
+			})
+		}
+	}
+	wg.Wait()
+	return out, errors.Join(errs...)
+}
+
+// leaveOne predicts an engine's runs of one value with profiles fitted on the others.
+func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*ServingRun) string, v string, p *ServingPredictor) ([]Scored, error) {
+	var list []infer.Profile
+	var own []ServingRun
+	for i, e := range releases {
+		if e.engine != engine {
+			continue
+		}
+		known := fits[i]
+		if rest := e.without(of, v); len(rest.rows) < len(e.rows) {
+			var err error
+			if known, err = rest.fit(&ServingPredictor{Configs: p.Configs}); err != nil {
+				return nil, err
+			}
+		}
+		for _, f := range known {
+			list = append(list, f.Profile)
+		}
+		for _, r := range e.rows {
+			if of(&r) == v {
+				own = append(own, r)
+			}
+		}
+	}
+	if len(list) == 0 || len(own) == 0 {
+		return nil, nil
+	}
+	q := &ServingPredictor{Configs: p.Configs, Profile: func(engine, version, arch string) (*infer.Profile, error) {
+		if x := infer.PickProfile(list, engine, version, arch); x != nil {
+			return x, nil
+		}
+		return &list[0], nil // only an old release is left
+	}}
+	var out []Scored
+	for i := range own {
+		x, err := q.Predict(&own[i])
+		if err != nil {
+			continue
+		}
+		out = append(out, scoredServing(&own[i], x))
+	}
+	return out, nil
+}
+
+func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {
+	var names []string
+	for i := range runs {
+		if n := of(&runs[i]); !slices.Contains(names, n) {
+			names = append(names, n)
+		}
+	}
+	return names
+}
