@@ -64,32 +64,62 @@ func find(list []engineProduct, op *work.Op) *engineProduct {
 // ungated marks kernels of experts without a gate, which no catalogued model has.
 const ungated = "nongated"
 
-// routed prices the experts of a step. A product that names its kernel gets it; else
-// the engine takes the fastest of its own for these formats, as their choice depends
-// on the tokens. Weights with one scale per tensor also fit the kernels for scales
-// per block, the blocks' being equal: what vLLM and SGLang run checkpoints with.
+// routed prices the experts of a step: with the kernel that the product names, else with
+// the fastest of the engine's own for these formats.
 func (m *Machine) routed(op *work.Op) (p Price, ok bool) {
-	list := m.serving.moe
-	usual := find(list, op)
+	usual := find(m.serving.moe, op)
 	if usual == nil {
 		return p, false
 	}
 	p = m.experts(op, usual)
-	if op.Kernel != "" {
+	if op.Kernel == usual.Kernel {
 		return p, true
 	}
-	for i := range list {
-		x := &list[i]
-		same := x.Weights == usual.Weights && x.Format == usual.Format
-		blocks := usual.Weights == unit.FP8 && x.Weights == unit.FP8Block && x.Format == unit.FP8Block
-		if x == usual || !x.own || !same && !blocks || strings.Contains(x.Kernel, ungated) {
-			continue
-		}
-		if q := m.experts(op, x); q.Estimate < p.Estimate {
+	m.others(usual, func(x *engineProduct) {
+		if q := m.experts(op, x); q.Estimate < p.Estimate && op.Kernel == "" || op.Kernel == x.Kernel {
 			p = q
 		}
-	}
+	})
 	return p, true
+}
+
+// others are the engine's kernels that do the same as the usual one. Weights with one
+// scale per tensor also fit the kernels for scales per block, the blocks' being equal:
+// what vLLM and SGLang run checkpoints with.
+func (m *Machine) others(usual *engineProduct, do func(*engineProduct)) {
+	for i := range m.serving.moe {
+		x := &m.serving.moe[i]
+		same := x.Weights == usual.Weights && x.Format == usual.Format
+		blocks := usual.Weights == unit.FP8 && x.Weights == unit.FP8Block && x.Format == unit.FP8Block
+		if x != usual && x.own && (same || blocks) && !strings.Contains(x.Kernel, ungated) {
+			do(x)
+		}
+	}
+}
+
+// ExpertKernel is the engine's kernel that runs all of the products fastest, "" where it
+// has none for them.
+func (m *Machine) ExpertKernel(ops []work.Op) string {
+	if len(ops) == 0 || m.options.Engine == "" {
+		return ""
+	}
+	usual := find(m.serving.moe, &ops[0])
+	if usual == nil {
+		return ""
+	}
+	time := func(x *engineProduct) (sum unit.Seconds) {
+		for i := range ops {
+			sum += m.experts(&ops[i], x).Estimate
+		}
+		return sum
+	}
+	best, least := usual, time(usual)
+	m.others(usual, func(x *engineProduct) {
+		if t := time(x); t < least {
+			best, least = x, t
+		}
+	})
+	return best.Kernel
 }
 
 // dense prices an engine's dense product with what the engine does around it:

@@ -3,6 +3,7 @@ package infer
 import (
 	"cmp"
 	"math"
+	"slices"
 	"sync"
 
 	"github.com/ridgeline/ridgeline/internal/balance"
@@ -57,6 +58,24 @@ func (t *touching) at(n float64) float64 {
 // 256 experts on 32 ranks load the fullest 2.56 times the mean, as published of
 // DeepSeek-V3 without redundant experts (modelling notes, section 6; package balance).
 const UsualSkew = 0.657
+
+// typicalTokens is the tokens of the step that decides an engine's kernel of the experts.
+const typicalTokens = 64
+
+// expertKernel settles the kernel of the routed experts: engines choose one when they
+// load the model, and operators the one that is fastest while tokens are generated
+// (InferenceX at 843c625 sets VLLM_MXFP4_USE_MARLIN on Hopper, and one runner per script);
+// it then reads prompts as well.
+func (e *Engine) expertKernel() {
+	for i := range e.kinds {
+		if f := &e.kinds[i].layer.FFN; f.MoE() {
+			ops := e.ops.Expert(nil, f, e.experts(f, typicalTokens))
+			ops = slices.DeleteFunc(ops, func(o work.Op) bool { return o.Kind != work.Grouped })
+			e.ops.ExpertKernel = e.machine.ExpertKernel(ops)
+			return
+		}
+	}
+}
 
 // experts is the load of n routed tokens of the layer.
 func (e *Engine) experts(f *model.FFN, n float64) work.ExpertLoad {

@@ -24,6 +24,8 @@ type Serving struct {
 	Product, ExpertProduct unit.Format
 	// Dispatch is the format of tokens on their way to the experts; they return in BF16.
 	Dispatch unit.Format
+	// ExpertKernel names the kernel of the routed experts; "" = the fastest for each step.
+	ExpertKernel string
 	// LowLatency marks dispatch by the kernels of decode steps.
 	LowLatency bool
 }
@@ -51,7 +53,7 @@ type linearLoad struct {
 }
 
 // add appends the product: weights of touched groups, inputs and results move once.
-func (q *linearLoad) add(dst []Op) []Op {
+func (s *Serving) add(dst []Op, q *linearLoad) []Op {
 	if q.groups == 0 {
 		q.groups = 1
 	}
@@ -59,7 +61,7 @@ func (q *linearLoad) add(dst []Op) []Op {
 	op := Op{Name: q.name, Part: q.part, Kind: GEMM, Phase: Forward, Format: q.product,
 		M: int64(math.Ceil(q.rows / float64(q.groups))), N: q.out, K: q.in, Groups: q.groups, Count: 1}
 	if q.part == partExpert {
-		op.Kind, op.Rows, op.Touched, op.Choices = Grouped, q.rows, q.touched, q.choices
+		op.Kind, op.Rows, op.Touched, op.Choices, op.Kernel = Grouped, q.rows, q.touched, q.choices, s.ExpertKernel
 		op.Groups = int64(math.Ceil(q.touched))
 		op.M = int64(math.Ceil(q.rows / q.touched))
 		read = q.touched
@@ -76,14 +78,14 @@ func (q *linearLoad) add(dst []Op) []Op {
 // linear adds a product outside the routed experts.
 func (s *Serving) linear(dst []Op, name, part string, rows, in, out int64) []Op {
 	q := linearLoad{name: name, part: part, rows: float64(rows), in: in, out: out, stored: s.Weights, product: s.Product}
-	return q.add(dst)
+	return s.add(dst, &q)
 }
 
 // plain adds a product of weights in formats of their own, 16 bit where l is zero.
 func (s *Serving) plain(dst []Op, l Linear, name, part string, rows, in, out, groups int64) []Op {
 	q := linearLoad{name: name, part: part, rows: float64(rows * max(groups, 1)), in: in, out: out, groups: groups}
 	q.stored, q.product = l.formats()
-	return q.add(dst)
+	return s.add(dst, &q)
 }
 
 // pass adds a memory-bound kernel.

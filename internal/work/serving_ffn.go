@@ -147,7 +147,7 @@ func (s *Serving) Expert(dst []Op, f *model.FFN, e ExpertLoad) []Op {
 		choices = e.All * float64(f.TopK)
 	}
 	q := linearLoad{name: "up", part: partExpert, rows: rows, choices: choices, in: h, out: width, groups: local, touched: touched, stored: s.Experts, product: s.ExpertProduct}
-	dst = q.add(dst)
+	dst = s.add(dst, &q)
 	q.name, q.in, q.out = "down", inner, h
-	return q.add(dst)
+	return s.add(dst, &q)
 }
