@@ -66,6 +66,7 @@ func decodeEngine(b *fields, name string, k *hw.Kernels) {
 	if us, ok := b.number("sequence_us"); ok {
 		e.Host.Sequence = unit.Seconds(us * micro)
 	}
+	decodeWholeRuns(b, e)
 	if gflops, ok := b.number("decode_core_gflops"); ok {
 		e.Core = gflops * giga
 	}
@@ -83,6 +84,45 @@ func decodeEngine(b *fields, name string, k *hw.Kernels) {
 		r.done()
 	}
 	b.done()
+}
+
+// wholeConstant is a constant of hw.WholeRuns without unit: its key and the largest value
+// that makes sense.
+type wholeConstant struct {
+	key  string
+	most float64
+	to   *float64
+}
+
+func wholeConstants(w *hw.WholeRuns) []wholeConstant {
+	return []wholeConstant{{"launch_share", 2, &w.Launch}, {"quantise_share", 1, &w.Quantise}, {"arrival", 10, &w.Arrival}, {"admission_steps", 1000, &w.Admission}}
+}
+
+// decodeWholeRuns reads the constants that were fitted to whole runs, which every
+// sustained share stands for; those that are left out are 0.
+func decodeWholeRuns(b *fields, e *hw.Engine) {
+	w := &hw.WholeRuns{}
+	sustained, given := b.number("sustained_share")
+	w.Sustained = sustained
+	if sustained > 1 {
+		b.fail(b.keys["sustained_share"], "sustained_share", "is %g: give a share of at most 1", sustained)
+	}
+	if us, ok := b.number("prompt_us"); ok {
+		w.Prompt = unit.Seconds(us * micro)
+	}
+	for _, c := range wholeConstants(w) {
+		v, ok := b.number(c.key)
+		if ok && !given {
+			b.fail(b.keys[c.key], c.key, "needs sustained_share beside it: the constants of whole runs come together")
+		}
+		if v > c.most {
+			b.fail(b.keys[c.key], c.key, "is %g: give at most %g", v, c.most)
+		}
+		*c.to = v
+	}
+	if given {
+		e.Host.Whole = w
+	}
 }
 
 // kernels reads a file of kernel constants that lies beside the description.

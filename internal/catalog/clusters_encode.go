@@ -191,6 +191,17 @@ func (m *mapping) calibration(k, base *hw.Kernels) {
 		if e.Host.Sequence > 0 {
 			b.add("sequence_us", digitsOf(float64(e.Host.Sequence)/micro, 4))
 		}
+		if w := e.Host.Whole; w != nil {
+			b.add("sustained_share", digitsOf(w.Sustained, 4))
+			if w.Prompt > 0 {
+				b.add("prompt_us", digitsOf(float64(w.Prompt)/micro, 4))
+			}
+			for _, c := range wholeConstants(w) {
+				if *c.to > 0 {
+					b.add(c.key, digitsOf(*c.to, 4))
+				}
+			}
+		}
 		if e.Core > 0 {
 			b.add("decode_core_gflops", digitsOf(e.Core/giga, 4))
 		}

@@ -8,7 +8,7 @@ import (
 
 // A machine file survives being read and written, from the catalogue or described.
 func TestEncodedClustersReadBack(t *testing.T) {
-	files := map[string]string{"cpu": cpuMachine, "own": ownCluster, "plain": "device: h100\ngpus: 16\nname: plain\nsustained_share: 0.8\n"}
+	files := map[string]string{"cpu": cpuMachine, "own": ownCluster, "runs": runsMachine, "plain": "device: h100\ngpus: 16\nname: plain\nsustained_share: 0.8\n"}
 	for name, text := range files {
 		c, err := ReadCluster(name+".yaml", []byte(text))
 		if err != nil {

@@ -301,6 +301,37 @@ engines:
       - {weights: q8_0, rows: 8, gflops: 40}
 `
 
+const runsMachine = `device: h200
+gpus: 8
+name: runs
+engines:
+  vllm:
+    source: 40 runs
+    step_us: 12
+    sustained_share: 0.8
+    prompt_us: 70
+    launch_share: 0.5
+    arrival: 2
+    admission_steps: 4
+`
+
+// Constants of whole runs come with a sustained share, and only within their bounds.
+func TestWholeRunsOfAMachine(t *testing.T) {
+	c, err := ReadCluster("runs.yaml", []byte(runsMachine))
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := c.Device.Kernels.HostOf("vllm")
+	if w := h.Whole; w == nil || w.Sustained != 0.8 || w.Quantise != 0 || w.Arrival != 2 || math.Abs(float64(w.Prompt)/70e-6-1) > 1e-12 {
+		t.Errorf("%+v", h)
+	}
+	for text, says := range map[string]string{"    sustained_share: 0.8\n": "", "sustained_share: 0.8": "sustained_share: 1.2", "arrival: 2": "arrival: 20", "launch_share": "launch_part"} {
+		if _, err := ReadCluster("runs.yaml", []byte(strings.Replace(runsMachine, text, says, 1))); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%q for %q: %v", says, text, err)
+		}
+	}
+}
+
 // A calibrated machine file carries what engines did, on a copy of the constants.
 func TestCalibratedMachine(t *testing.T) {
 	c, err := ReadCluster("cpu.yaml", []byte(cpuMachine))

@@ -22,6 +22,7 @@ type calibrateFlags struct {
 	runs                               []string
 	threads                            int64
 	training                           trainingFlags
+	serving                            servingFlags
 }
 
 func newCalibrateCommand(env *Env) *cobra.Command {
@@ -45,11 +46,18 @@ each in their order. Fitted are the figures that the steps tell apart: the share
 load leaves a device (sustained_share) and, of several layouts, what links achieve. Figures that they do not
 tell stay as they are, with the reason. With --cluster alone and no --gpus a log is of all its GPUs.
 
+--serving-runs FILE fits what serving engines add to their kernels to whole runs, rows as
+` + "`ridgeline validate serving`" + ` reads them: with --cluster the runs on that machine to its own
+constants; with --engine-profiles all runs to profiles such as those that Ridgeline ships, which
+takes minutes.
+
 The report lists every figure that changed, each run beside the fit and beside what the other runs
 predict for it, and measurements that no figure takes. The catalogue itself is never edited.`,
 		Example: `  ridgeline calibrate cpu.json --run small-q8_0.gguf=steps.json --out cpu.yaml
   ridgeline calibrate gpu.json all_reduce_perf.txt --cluster h100x8 --out our-h100.yaml
   ridgeline calibrate --cluster h100x64 --training llama-3.1-70b=megatron.log --plan tp=4,pp=4,mbs=1 --global-batch 128 --seq 8192 --out our-h100.yaml
+  ridgeline calibrate --serving-runs runs.csv --cluster h200x8 --out our-h200.yaml
+  ridgeline calibrate --serving-runs runs.csv --configs hf-configs --engine-profiles profiles.json
   ridgeline calibrate --tables operators --cluster h200x8 --out our-h200.yaml`,
 	}
 	fs := cmd.Flags()
@@ -61,10 +69,18 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 	fs.StringVar(&f.out, "out", "", "write the machine `FILE`, .yaml")
 	countFlag(cmd, &f.threads, "threads", "of a CPU that the engine takes (default 1)")
 	f.training.register(cmd)
+	f.serving.add(cmd)
 	completions(cmd, map[string]cobra.CompletionFunc{"cluster": completeCluster})
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		in, err := f.input(cmd, args)
+		runs, err := f.serving.read()
+		if err != nil {
+			return err
+		}
+		if f.serving.profiles != "" {
+			return f.serving.refit(env, runs, *asJSON)
+		}
+		in, err := f.input(cmd, args, runs)
 		if err != nil {
 			return err
 		}
@@ -107,7 +123,7 @@ func firstUnused(o *tune.Outcome) string {
 }
 
 // input reads everything that was named.
-func (f *calibrateFlags) input(cmd *cobra.Command, args []string) (*tune.Input, error) {
+func (f *calibrateFlags) input(cmd *cobra.Command, args []string, serving []validate.ServingRun) (*tune.Input, error) {
 	if err := required(cmd, "out"); err != nil {
 		return nil, err
 	}
@@ -117,13 +133,16 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string) (*tune.Input, 
 	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
 		return nil, usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
 	}
-	if len(args)+len(f.runs)+len(f.training.logs) == 0 && f.tables == "" {
-		return nil, usagef("calibrate needs records, --run, --training or --tables: see `ridgeline calibrate --help`")
+	if len(args)+len(f.runs)+len(f.training.logs)+len(serving) == 0 && f.tables == "" {
+		return nil, usagef("calibrate needs records, --run, --training, --serving-runs or --tables: see `ridgeline calibrate --help`")
 	}
 	if f.threads > 1<<16 {
 		return nil, usagef("--threads %d: give at most %d", f.threads, 1<<16)
 	}
-	in := &tune.Input{Name: f.name, Engine: f.engine, Threads: int(f.threads)}
+	in := &tune.Input{Serving: serving, Configs: f.serving.configs, Name: f.name, Engine: f.engine, Threads: int(f.threads)}
+	if len(serving) > 0 && f.cluster == "" {
+		return nil, usagef("--serving-runs needs --cluster, the machine that they ran on, or --engine-profiles")
+	}
 	if f.cluster != "" {
 		c, err := catalog.Cluster(f.cluster)
 		if err != nil {

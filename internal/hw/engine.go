@@ -22,7 +22,16 @@ type Engine struct {
 // Host is what an engine's host adds to each step of a machine that was calibrated.
 type Host struct {
 	Step, Sequence unit.Seconds // of every step, of each sequence in it
+	Whole          *WholeRuns   // nil = not fitted
 	Source         string
+}
+
+// WholeRuns is the other constants of an engine's profile (see infer.Profile), where they
+// were fitted to whole runs on the machine.
+type WholeRuns struct {
+	Prompt                      unit.Seconds
+	Sustained, Launch, Quantise float64
+	Arrival, Admission          float64
 }
 
 // Known tells whether the host was measured.

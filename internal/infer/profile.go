@@ -91,7 +91,12 @@ func ProfileOn(engine string, d *hw.Device) (*Profile, error) {
 	}
 	if h := d.Kernels.HostOf(p.Engine); h.Known() {
 		own := *p
-		own.Step, own.Sequence, own.Request, own.Grade, own.Source = h.Step, h.Sequence, 0, hw.Measured, h.Source
+		own.Step, own.Sequence, own.Grade, own.Source = h.Step, h.Sequence, hw.Measured, h.Source
+		if w := h.Whole; w != nil {
+			own.Prompt, own.Sustained, own.Launch, own.Quantise, own.Arrival, own.Admission = w.Prompt, w.Sustained, w.Launch, w.Quantise, w.Arrival, w.Admission
+		} else { // steps timed alone say nothing of the way to the engine
+			own.Request = 0
+		}
 		p = &own
 	}
 	return p, nil

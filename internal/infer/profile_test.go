@@ -23,6 +23,31 @@ func TestProfiles(t *testing.T) {
 	}
 }
 
+// A version takes the profile whose bound it lies below, the nearest one; the latest holds
+// for versions that nobody stated and for names without numbers.
+func TestProfilesOfVersions(t *testing.T) {
+	list := []infer.Profile{{Engine: "x", Source: "latest"}, {Engine: "x", Arch: "hopper", Source: "latest hopper"},
+		{Engine: "x", Before: "1.1", Source: "old"}, {Engine: "x", Before: "0.9", Arch: "hopper", Source: "oldest hopper"}}
+	for _, c := range []struct{ version, arch, want string }{
+		{"", "ampere", "latest"}, {"", "hopper", "latest hopper"}, {"1.1", "hopper", "latest hopper"}, {"nightly-dev", "hopper", "latest hopper"},
+		{"1.0.0rc3", "ampere", "old"}, {"v1.0.9.post2", "hopper", "old"}, {"0.8", "hopper", "oldest hopper"}, {"0.8", "ampere", "old"}, {"1.10", "ampere", "latest"},
+	} {
+		p := infer.PickProfile(list, "X", c.version, c.arch)
+		if p == nil || p.Source != c.want {
+			t.Errorf("%s on %s: %+v, want %s", c.version, c.arch, p, c.want)
+		}
+	}
+	if p := infer.PickProfile(list, "y", "", ""); p != nil {
+		t.Errorf("another engine: %+v", p)
+	}
+	for _, v := range []string{"trtllm 1.0.0rc3", "sglang 0.5.6.post2"} {
+		engine, version, _ := strings.Cut(v, " ")
+		if p, err := infer.FindProfileOf(engine, version, "hopper"); err != nil || p.Before == "" {
+			t.Errorf("%s: %+v, %v", v, p, err)
+		}
+	}
+}
+
 const goodProfile = `[{"engine": "x", "step_us": 1, "sequence_us": 2, "prompt_us": 3, "token_us": 0.5, "layer_us": 4, "launch_share": 0.6, "quantise_share": 0.4, "arrival": 1.5, "admission_steps": 3, "eager_layer_us": 5,
 	"request_us": 6, "sustained": 0.9, "batch_tokens": 8192, "grade": "assumed", "source": "test"}]`
 
@@ -38,6 +63,7 @@ func TestProfilesAreReadStrictly(t *testing.T) {
 		"source":        {`"test"`, `""`},
 		"grade":         {`"assumed"`, `"hoped"`},
 		"batch_tokens":  {`8192`, `0`},
+		"starts with":   {`"step_us": 1`, `"before_version": "new", "step_us": 1`},
 	} {
 		_, err := infer.DecodeProfiles([]byte(strings.Replace(goodProfile, change[0], change[1], 1)))
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {

@@ -17,6 +17,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/record"
+	"github.com/ridgeline/ridgeline/internal/validate"
 )
 
 // Input is what to fit to.
@@ -27,8 +28,10 @@ type Input struct {
 	Runs    []Run
 	// Training is runs on machines like Base, which has to be given then.
 	Training []TrainingRun
-	Engine   string // of the runs
-	Threads  int    // of the CPU that the engine takes; 0 = 1
+	Engine   string                // of the runs
+	Threads  int                   // of the CPU that the engine takes; 0 = 1
+	Serving  []validate.ServingRun // whole runs of engines on the machine
+	Configs  string                // folder of Hugging Face configurations for their models
 }
 
 // Run is measurements of an engine with a model.
@@ -93,6 +96,11 @@ func Fit(ctx context.Context, in *Input) (*Outcome, error) {
 	}
 	if len(in.Training) > 0 {
 		if err := o.training(ctx, in.Training); err != nil {
+			return nil, err
+		}
+	}
+	if len(in.Serving) > 0 {
+		if err := o.serving(in); err != nil {
 			return nil, err
 		}
 	}

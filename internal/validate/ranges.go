@@ -34,7 +34,9 @@ func FitRanges(runs []ServingRun, p *ServingPredictor) ([]infer.Ranges, error) {
 // unmeasured predicts as if of no GPU more than its datasheet were known.
 func unmeasured(runs []ServingRun, p *ServingPredictor) (*ServingPredictor, error) {
 	q := &ServingPredictor{Configs: p.Configs, clusters: map[string]*hw.Cluster{},
-		Profile: func(engine, version, _ string) (*infer.Profile, error) { return infer.FindProfileOf(engine, version, "") }}
+		Profile: func(engine, version, _ string) (*infer.Profile, error) {
+			return infer.FindProfileOf(engine, version, "")
+		}}
 	for i := range runs {
 		name := clusterName(runs[i].GPU, runs[i].GPUs)
 		c, err := catalog.Cluster(name)

@@ -42,9 +42,9 @@ type ServingPrediction struct {
 // engineKey is what makes two runs share an engine.
 type engineKey struct {
 	model, gpu, engine, version, weights, experts string
-	plan                                 plan.Serving
-	context                              int
-	mtp                                  bool
+	plan                                          plan.Serving
+	context                                       int
+	mtp                                           bool
 }
 
 // unknownError is a name in a row that nothing stands for.

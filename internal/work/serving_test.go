@@ -227,6 +227,28 @@ func TestServingCollectives(t *testing.T) {
 	}
 }
 
+// Norms over all heads at once add the ranks' sums of squares, two FP32 values a token.
+func TestNormsOverAllHeadsReduce(t *testing.T) {
+	for tp, want := range map[int]unit.Bytes{1: 0, 4: 3 * 2 * 4} {
+		s := serving(t, "minimax-m2.5", plan.Serving{TP: tp})
+		var got unit.Bytes
+		for _, o := range s.Attention(nil, &s.Model.Layers[0], 3) {
+			if o.Kind == work.Collective && o.Name == "query and key squares" {
+				got += o.Comm.Bytes
+			}
+		}
+		if got != want {
+			t.Errorf("tp=%d: %d bytes reduced, want %d", tp, got, want)
+		}
+	}
+	s := serving(t, "qwen3-235b-a22b", plan.Serving{TP: 4})
+	for _, o := range s.Attention(nil, &s.Model.Layers[0], 3) {
+		if o.Name == "query and key squares" {
+			t.Error("norms of single heads need no other rank")
+		}
+	}
+}
+
 // Chance fills one expert rank more than the mean, most where tokens are few, never
 // beyond its experts; one rank holds all, and many tokens even out.
 func TestChanceFillsOneExpertRank(t *testing.T) {

@@ -1,0 +1,76 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+// serving fits what engines add to the kernels of this machine to whole runs on it.
+func (o *Outcome) serving(in *Input) error {
+	d := o.Machine.Device
+	fits, skipped, err := validate.FitMachine(in.Serving, o.Machine, in.Configs)
+	if err != nil {
+		return err
+	}
+	for _, s := range skipped {
+		o.Unused = append(o.Unused, fmt.Sprintf("serving run %s: %s", s.ID, s.Reason))
+	}
+	if len(fits) == 0 {
+		return fmt.Errorf("no engine has enough serving runs on %s: %s", d.Name, skipped[0].Reason)
+	}
+	for i := range fits {
+		f := &fits[i]
+		p := &f.Profile
+		source := fmt.Sprintf("fitted to %d serving runs on this machine", f.Rows)
+		constants := validate.Constants(p)
+		if f.Local {
+			o.Notes = append(o.Notes, fmt.Sprintf("%s: %d runs settle the launch, quantise, arrival and admission constants only; host times and the sustained share stay the engine's", p.Engine, f.Rows))
+		}
+		o.Notes = append(o.Notes, fmt.Sprintf("%s: TPOT off by %.1f %% median, %.1f %% mean; held out %.1f %%, %.1f %%; TTFT %.1f %%, %.1f %%; held out %.1f %%, %.1f %%", p.Engine,
+			100*f.TPOT.MedianAPE, 100*f.TPOT.MAPE, 100*f.HeldTPOT.MedianAPE, 100*f.HeldTPOT.MAPE, 100*f.TTFT.MedianAPE, 100*f.TTFT.MAPE, 100*f.HeldTTFT.MedianAPE, 100*f.HeldTTFT.MAPE))
+		for _, c := range constants {
+			o.Changes = append(o.Changes, Change{Figure: "engines." + p.Engine + "." + c.Key, After: c.Value, Source: source})
+		}
+		h := hw.Host{Step: p.Step, Sequence: p.Sequence, Source: source,
+			Whole: &hw.WholeRuns{Prompt: p.Prompt, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
+		o.host(p.Engine, h)
+		o.Residuals = append(o.Residuals, servingResiduals(f)...)
+	}
+	return nil
+}
+
+// host sets what an engine's host does on the machine.
+func (o *Outcome) host(engine string, h hw.Host) {
+	d := o.Machine.Device
+	k := hw.Kernels{Arch: d.Arch}
+	if d.Kernels != nil {
+		k = *d.Kernels
+	}
+	k.Engines = slices.Clone(k.Engines)
+	i := slices.IndexFunc(k.Engines, func(e hw.Engine) bool { return e.Name == engine })
+	if i < 0 {
+		i, k.Engines = len(k.Engines), append(k.Engines, hw.Engine{Name: engine})
+	}
+	k.Engines[i].Host = h
+	d.Kernels = &k
+}
+
+// servingResiduals are the runs beside the fit: mean time per token, and mean time to
+// the first one where it was measured.
+func servingResiduals(f *validate.MachineFit) []Residual {
+	var out []Residual
+	for i := range f.Fitted {
+		r, a, b := &f.Runs[i], &f.Fitted[i], &f.Held[i]
+		one := Residual{Model: r.Model, Format: r.Weights, Batch: r.Concurrency, Tokens: int64(r.ISL), Context: int64(r.ISL + r.OSL/2)}
+		one.What, one.Measured, one.Fitted, one.HeldOut = "tpot", a.Measured/1e3, a.Predicted/1e3, b.Predicted/1e3
+		out = append(out, one)
+		if a.TTFTMeasured != nil && b.TTFTPredicted != nil {
+			one.What, one.Measured, one.Fitted, one.HeldOut = "ttft", *a.TTFTMeasured/1e3, *a.TTFTPredicted/1e3, *b.TTFTPredicted/1e3
+			out = append(out, one)
+		}
+	}
+	return out
+}
