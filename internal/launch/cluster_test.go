@@ -33,6 +33,7 @@ func TestRouterOfVLLM(t *testing.T) {
 		Shell:   {"deepseek-r1-router.sh", `http://"${PREFILL_1}":8000`, `http://"${DECODE_0}":8000`},
 		Slurm:   {"deepseek-r1-router.sbatch", `http://"${PREFILL_1}":8000`, `http://"${DECODE_0}":8000`},
 		Kube:    {"deepseek-r1.yaml", "http://deepseek-r1-prefill-1.deepseek-r1-prefill:8000", "http://deepseek-r1-decode-0.deepseek-r1-decode:8000"},
+		Ray:     {"deepseek-r1-raycluster.yaml", "http://deepseek-r1-prefill-1-api:8000", "http://deepseek-r1-decode-api:8000"},
 		Compose: {"compose.yaml", "http://deepseek-r1-prefill-1:8000", "http://deepseek-r1-decode-0:8000"},
 	} {
 		r := ask(t, argv.VLLM, target, "deepseek-r1", "prefill:tp=8,workers=2;decode:tp=8")

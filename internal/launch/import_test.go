@@ -193,3 +193,29 @@ func FuzzFile(f *testing.F) {
 		}
 	})
 }
+
+// TestFilesThatAreNone: what cannot be read is named as what it is.
+func TestFilesThatAreNone(t *testing.T) {
+	deep := strings.Repeat("[", 12000) + strings.Repeat("]", 12000)
+	bomb := "kind: Pod\na: &a [x,x,x,x,x,x,x,x,x]\n"
+	for c := 'b'; c < 'k'; c++ {
+		bomb += string(c) + ": &" + string(c) + " [" + strings.TrimSuffix(strings.Repeat("*"+string(c-1)+",", 9), ",") + "]\n"
+	}
+	for _, c := range []struct{ says, text, err string }{
+		{"nested without end", `{"kind": "Pod", "spec": ` + deep + "}", "exceeded max depth"},
+		{"aliases of aliases", bomb, "excessive aliasing"},
+		{"an anchor in itself", "kind: Pod\na: &a\n  b: *a\n", "contains itself"},
+		{"tabs", "services:\n\ta: {image: x}\n", "tabs do not indent"},
+		{"two configurations", "tensor-parallel-size: 8\n---\ntensor-parallel-size: 4\n", "2 documents"},
+		{"nothing", " \n\t", "is empty"},
+		{"noise", "\x00\x01\xff\xfe", "mend"},
+	} {
+		_, err := ImportFile(argv.VLLM, "f", []byte(c.text), nil)
+		if err == nil || !strings.Contains(err.Error(), c.err) || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%s: %v, want one line with %q", c.says, err, c.err)
+		}
+	}
+	if _, err := Config("c", []byte("a: 1\n---\nb: 2\n")); err == nil || !strings.Contains(err.Error(), "2 documents") {
+		t.Errorf("a configuration of two documents: %v", err)
+	}
+}

@@ -56,17 +56,47 @@ func (b *builder) rayManifest() (File, error) {
 	var objects []any
 	for i := range b.groups {
 		g := &b.groups[i]
+		if g.role == "router" {
+			r := b.rayRouter(*g)
+			objects = append(objects, b.service(r, b.labels(r)), b.deployment(r))
+			continue
+		}
 		for n := range g.replicas {
-			name := g.name
-			if g.replicas > 1 {
-				name = fmt.Sprintf("%s-%d", g.name, n)
-			}
+			name := rayName(g, n)
 			objects = append(objects, b.rayService(g, name), b.rayCluster(g, name))
 		}
 	}
 	b.note("%s-raycluster.yaml is the same on Kubernetes, for the KubeRay operator; its image must hold Ray beside %s", b.Name, b.Engine)
 	text, err := b.manifests(objects)
 	return File{Name: b.Name + "-raycluster.yaml", Content: text}, err
+}
+
+// rayName is the name of an instance's cluster.
+func rayName(g *group, n int) string {
+	if g.replicas > 1 {
+		return fmt.Sprintf("%s-%d", g.name, n)
+	}
+	return g.name
+}
+
+// rayRouter is the router with the hosts of the instances' services in place of the
+// variables that its script takes.
+func (b *builder) rayRouter(g group) *group {
+	hosts := map[string]string{}
+	for i := range b.groups {
+		for n := range b.groups[i].replicas {
+			o := &b.groups[i]
+			hosts[hostVariable(o.role, n)] = rayName(o, n) + "-api"
+		}
+	}
+	words := make([]Word, len(g.leader))
+	for i, w := range g.leader {
+		if words[i] = w; w.Ref == Named {
+			words[i] = Word{Text: w.Text + hosts[w.Var] + w.After}
+		}
+	}
+	g.leader = words
+	return &g
 }
 
 func (b *builder) rayService(g *group, name string) any {

@@ -67,6 +67,55 @@ func checkQuoting(t *testing.T, path string) {
 	}
 }
 
+// TestQuotingOfScriptsInPods: where a container's command is a script (MPI, programs
+// outside of PATH) and where a value is in the environment, nothing breaks out either.
+func TestQuotingOfScriptsInPods(t *testing.T) {
+	for _, path := range nasty {
+		for _, c := range []struct {
+			engine string
+			target Target
+			text   string
+			before string // the path
+		}{
+			{argv.TRTLLM, Kube, "dp=16,ep=16", "trtllm-serve"}, {argv.TRTLLM, Shell, "dp=16,ep=16", "trtllm-serve"}, {argv.TRTLLM, Slurm, "dp=16,ep=16", "trtllm-serve"},
+			{argv.LlamaCPP, Kube, "tp=1", "--model"}, {argv.LlamaCPP, Compose, "tp=1", "--model"},
+		} {
+			r := ask(t, c.engine, c.target, "deepseek-r1", c.text)
+			r.ModelPath, r.Env = path, []string{"SOME_NAME=" + path}
+			b, err := Build(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			commands, _, err := commandsOf("f", []byte(b.Files[0].Content))
+			if err != nil {
+				t.Fatalf("%q for %s: %v", path, c.target, err)
+			}
+			n := 0
+			for _, command := range commands {
+				for i, w := range command.Words {
+					if w != c.before || i+1 == len(command.Words) {
+						continue
+					}
+					if n++; command.Words[i+1] != path {
+						t.Errorf("%s for %s: %q arrives as %q", c.engine, c.target, path, command.Words[i+1])
+					}
+					// Manifests keep the environment as it is written, dollars doubled.
+					want := path
+					if c.target == Kube || c.target == Compose {
+						want = strings.ReplaceAll(path, "$", "$$")
+					}
+					if got := command.Env["SOME_NAME"]; got != want {
+						t.Errorf("%s for %s: environment %q arrives as %q", c.engine, c.target, path, got)
+					}
+				}
+			}
+			if n == 0 {
+				t.Errorf("%s for %s: no command found", c.engine, c.target)
+			}
+		}
+	}
+}
+
 // TestScriptsParse: bash reads every script that is written, where there is bash.
 func TestScriptsParse(t *testing.T) {
 	bash, err := exec.LookPath("bash")
@@ -81,7 +130,7 @@ func TestScriptsParse(t *testing.T) {
 			text   string
 		}{
 			{argv.VLLM, Shell, "tp=8,pp=2"}, {argv.VLLM, Slurm, "dp=16,ep=16"}, {argv.VLLM, Ray, "tp=16"}, {argv.LlamaCPP, Shell, "pp=16"},
-			{argv.SGLang, Slurm, "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"}, {argv.TRTLLM, Slurm, "prefill:tp=8;decode:dp=16,ep=16"},
+			{argv.SGLang, Slurm, "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"}, {argv.TRTLLM, Slurm, "prefill:tp=8;decode:dp=16,ep=16"}, {argv.TRTLLM, Shell, "prefill:tp=8;decode:dp=16,ep=16"},
 		} {
 			r := ask(t, c.engine, c.target, "deepseek-r1", c.text)
 			r.ModelPath = path

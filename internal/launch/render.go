@@ -88,6 +88,11 @@ func (b *builder) rayFiles() ([]File, error) {
 	for i := range b.groups {
 		g := &b.groups[i]
 		s := b.begin(g)
+		if g.role == "router" { // no part of a Ray cluster
+			s.exec("", g.leader)
+			files = append(files, File{Name: g.name + ".sh", Content: s.text(), Run: true})
+			continue
+		}
 		if g.nodes > 1 {
 			s.line("if [ \"$NODE_RANK\" -ne 0 ]; then")
 			s.line("  exec ray start --address=\"${LEADER_ADDRESS}:%d\" --block", rayPort)

@@ -76,8 +76,11 @@ func (b *builder) address(role string, i int) Word {
 	if b.Target == Kube || b.Target == Compose {
 		return Word{Text: "http://" + b.host(role, i) + port}
 	}
-	return Word{Text: "http://", Ref: Named, Var: strings.ToUpper(role) + "_" + strconv.Itoa(i), After: port}
+	return Word{Text: "http://", Ref: Named, Var: hostVariable(role, i), After: port}
 }
+
+// hostVariable holds the host of an instance where no target names it.
+func hostVariable(role string, i int) string { return strings.ToUpper(role) + "_" + strconv.Itoa(i) }
 
 // host is the name of an instance: the leader pods of a LeaderWorkerSet are
 // NAME-i under the headless service NAME.

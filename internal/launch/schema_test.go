@@ -27,6 +27,7 @@ func manifests(t *testing.T) (docs []string) {
 		ask(t, argv.VLLM, Kube, "deepseek-r1", "prefill:tp=8,workers=2;decode:dp=16,ep=16"),
 		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=16,replicas=2"),
 		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=8"),
+		ask(t, argv.VLLM, Ray, "deepseek-r1", "prefill:tp=8,workers=2;decode:dp=16,ep=16"),
 		askTraining(t, argv.MegatronLM, Kube, "deepseek-v3", "pp=16,dp=128,ep=64,zero=1", 16384),
 	}
 	for i, r := range requests {

@@ -186,6 +186,7 @@ func bundles(t *testing.T) (list []*launch.Bundle) {
 		{argv.TRTLLM, launch.Kube, "dp=16,ep=16,replicas=2"},
 		{argv.VLLM, launch.Kube, "prefill:tp=8,workers=2;decode:dp=16,ep=16"},
 		{argv.VLLM, launch.Ray, "tp=16,replicas=2"},
+		{argv.VLLM, launch.Ray, "prefill:tp=8,workers=2;decode:dp=16,ep=16"},
 	} {
 		r := request(t, c.engine, c.target, "deepseek-r1")
 		p, err := plan.ParseServing(c.plan)
