@@ -88,6 +88,10 @@ func TestListsMultiply(t *testing.T) {
 	}
 	r.KV = []unit.Format{unit.BF16, unit.FP8}
 	r.RTT = []unit.Seconds{1e-3, 2e-3}
+	if _, err := r.variants(); err == nil || !strings.Contains(err.Error(), "is one node") {
+		t.Errorf("round trips between the nodes of one: %v", err)
+	}
+	r.Clusters[0].GPUs *= 2
 	list, err := r.variants()
 	if err != nil || len(list) != 8 {
 		t.Fatalf("%d variants, %v", len(list), err)
