@@ -20,6 +20,10 @@ type Flip struct {
 type Drafting struct {
 	Speculation *infer.Speculation
 	Curve       []infer.SpecPoint
+	Limits      *infer.Drafting // what the engine's version gives up meanwhile; nil = nothing
+	// With and Without are the first load at which the service makes fewer tokens with it
+	// than without; nil where none is or the question does not ask about both.
+	With, Without *deploy.Point
 }
 
 // flipsTo is the largest batch that flips are looked for at.
@@ -118,10 +122,30 @@ func (a *InferAnswer) drafting(q *deploy.Question, x plan.Serving, context int64
 			}
 		}
 		if len(batches) > 0 {
-			a.Drafting = append(a.Drafting, Drafting{s, infer.SpecCurve(drafted, context, batches)})
+			d := Drafting{Speculation: s, Curve: infer.SpecCurve(drafted, context, batches), Limits: in.Engine.Setup().Profile.Drafting}
+			d.With, d.Without = a.loses(o)
+			a.Drafting = append(a.Drafting, d)
 		}
 	}
 	return nil
+}
+
+// loses finds the first load at which outcome o, which speculates, makes fewer tokens
+// than the outcome that differs from it by nothing else.
+func (a *InferAnswer) loses(o *deploy.Outcome) (with, without *deploy.Point) {
+	for _, plain := range a.Outcomes {
+		v := *o.Variant
+		v.Speculation, v.Draft = plain.Variant.Speculation, nil
+		if plain == o || v != *plain.Variant || v.Speculation != nil && v.Speculation.Drafts > 0 {
+			continue
+		}
+		for i := range min(len(o.Points), len(plain.Points)) {
+			if x, y := o.Points[i], plain.Points[i]; x.Fits && y.Fits && x.Output < y.Output {
+				return x, y
+			}
+		}
+	}
+	return nil, nil
 }
 
 // LatencyPoint is the best point's layout and load at one round trip between nodes.

@@ -94,6 +94,9 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	if spec := a.Variant.Speculation; spec != nil && spec.Drafts > 0 {
 		e.Speculation = spec
 		e.MaxSeqs = max(1, min(e.MaxSeqs, e.MaxTokens/(1+spec.Drafts)))
+		if n := int(in.Engine.DraftingSequences(spec)); n > 0 {
+			e.MaxSeqs = min(e.MaxSeqs, n) // unless the operator says otherwise, below
+		}
 	}
 	if l.BlockSize > 0 {
 		e.Blocks = e.Blocks * e.BlockSize / l.BlockSize

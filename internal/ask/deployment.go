@@ -49,7 +49,7 @@ var Routings = []string{"round-robin", "least-loaded"}
 // engineFlags adds what an engine is told, as its own flags are called.
 func (f *Deployment) engineFlags() {
 	fs := f.Flags
-	fs.StringVar(&f.engine, "engine", "", "`ENGINE` whose overheads are taken: "+strings.Join(Engines, ", "))
+	fs.StringVar(&f.engine, "engine", "", engineUsage)
 	fs.Var(Quantity(&f.weights, Format, "FORMAT", ""), "weights", "format of the weights (default: the checkpoint's)")
 	fs.Var(Quantity(&f.experts, Format, "FORMAT", ""), "expert-weights", "format of the routed experts, where it differs from --weights")
 	fs.Var(Quantity(&f.kv, Format, "FORMAT", ""), "kv", "format of the KV cache (default bf16)")

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -39,6 +40,8 @@ type Infer struct {
 // Engines are the serving engines whose overheads are known.
 var Engines = []string{"vllm", "sglang", "trtllm", "llamacpp"}
 
+var engineUsage = "`ENGINE` whose overheads are taken: " + strings.Join(Engines, ", ") + "; with a version what it gives up while it drafts: sglang@0.4"
+
 // defaultConcurrency is what a question without --concurrency looks at.
 const defaultConcurrency = "1..1024"
 
@@ -60,7 +63,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.overlap, List(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
 	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0: ranks evenly loaded)")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
-	fs.StringVar(&f.engine, "engine", "", "`ENGINE` whose overheads are taken: "+strings.Join(Engines, ", "))
+	fs.StringVar(&f.engine, "engine", "", engineUsage)
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
 	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
@@ -132,17 +135,22 @@ func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
 	return list, nil
 }
 
-// findEngine checks an engine's name; none is fine.
+// findEngine checks an engine's name, with a version or none; no name is fine.
 func findEngine(name string) (string, error) {
 	if name == "" {
 		return "", nil
 	}
-	for _, e := range Engines {
-		if strings.EqualFold(e, name) {
-			return e, nil
-		}
+	engine, version, err := infer.SplitEngine(name)
+	if err != nil {
+		return "", err
 	}
-	return "", UnknownWord("engine", name, Engines, "use one of "+strings.Join(Engines, ", "))
+	if slices.Contains(Engines, engine) {
+		if version != "" {
+			engine += "@" + version
+		}
+		return engine, nil
+	}
+	return "", UnknownWord("engine", engine, Engines, "use one of "+strings.Join(Engines, ", "))
 }
 
 // draftModels resolves the models that --spec draft: names.

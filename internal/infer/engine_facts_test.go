@@ -77,21 +77,69 @@ func TestMTPGainFades(t *testing.T) {
 	}
 }
 
+// Fact I5: on 8 x H200 an early-2025 engine was helped by MTP at 1 to 32 requests in
+// flight and hurt in throughput and first token at 128 (ZStack part 4); later engines
+// keep a gain, which shrinks.
+func TestEarlyEngineI5(t *testing.T) {
+	m, err := catalog.Model("deepseek-r1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := catalog.Cluster("h200x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	w, x, kv := infer.CheckpointFormats(m)
+	for name, early := range map[string]bool{"sglang@0.4": true, "sglang": false, "vllm": false} {
+		p, err := infer.ProfileOn(name, c.Device)
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := infer.New(&infer.Setup{Model: m, Cluster: c, Plan: plan.Serving{TP: 8}, Weights: w, Experts: x, KV: kv, Profile: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := drafting(t, e, "mtp:1:0.87")
+		var first float64
+		for n := int64(1); n <= 128; n *= 2 {
+			plain, spec := steady(t, e, 1024, 1024, n, nil), steady(t, e, 1024, 1024, n, s)
+			gain := spec.Output / plain.Output
+			if n == 1 {
+				first = gain
+			}
+			switch {
+			case n <= 32 && gain < 1.1:
+				t.Errorf("%s: MTP gains %.2f at %d requests, want a help up to 32", name, gain, n)
+			case n == 128 && early && (gain > 0.95 || spec.TTFT < 2*plain.TTFT || spec.Limit != infer.SlotsFull):
+				t.Errorf("%s: at 128 requests MTP gains %.2f, first token %g s instead of %g s, limit %s: want it to hurt by its places", name, gain, float64(spec.TTFT), float64(plain.TTFT), spec.Limit)
+			case n == 128 && !early && (gain < 1.05 || gain > first || spec.TTFT > 2*plain.TTFT):
+				t.Errorf("%s: at 128 requests MTP gains %.2f of %.2f at one, first token %g s instead of %g s: want less of a gain", name, gain, first, float64(spec.TTFT), float64(plain.TTFT))
+			}
+			// The operator may lift the limit.
+			l := infer.Load{ISL: 1024, OSL: 1024, Concurrency: n, Spec: s.Spec, Stepper: s, Slots: 128}
+			if lifted := mustSteady(t, e, l); lifted.Output < spec.Output*0.999 || lifted.Limit != infer.NoLimit {
+				t.Errorf("%s: %d requests in 128 places: %+v", name, n, lifted)
+			}
+		}
+	}
+}
+
 // Paired runs of fact I5, R1 FP8 on 8 x B200 with TensorRT-LLM (InferenceX; ratios
 // of mission fact I5). How many tokens were drafted is not published, so a measured
-// gain must lie at most 30 % below and 32 % above what one to three drafts give. The 2.32 of four long
-// answers is left out: it lies 40 % above, as if four sequences' drafts touched
-// hardly any further experts, while choices are taken as independent here.
+// gain must lie within 30 % of what one to three drafts give. Two of fourteen lie above
+// and are named with how far: of four sequences, as if their drafts touched hardly any
+// further experts, while choices are taken as independent here.
 func TestMTPPairedRuns(t *testing.T) {
 	e := deploy(t, "b200x8", plan.Serving{TP: 8}, "trtllm")
 	drafts := []*infer.Speculative{drafting(t, e, "mtp:1"), drafting(t, e, "mtp:2"), drafting(t, e, "mtp:3")}
 	for _, c := range []struct {
 		isl, osl, concurrency int64
 		measured              float64
+		above                 float64 // measured over the most that is predicted, where that is over tolerance
 	}{
-		{1024, 1024, 4, 1.91}, {1024, 1024, 8, 1.63}, {1024, 1024, 64, 1.51}, {1024, 1024, 128, 1.32},
-		{8192, 1024, 4, 2.04}, {8192, 1024, 8, 1.61}, {8192, 1024, 64, 1.42}, {8192, 1024, 128, 1.30},
-		{1024, 8192, 8, 1.79}, {1024, 8192, 16, 1.70}, {1024, 8192, 32, 1.73}, {1024, 8192, 64, 1.83},
+		{1024, 1024, 4, 1.91, 0}, {1024, 1024, 8, 1.63, 0}, {1024, 1024, 64, 1.51, 0}, {1024, 1024, 128, 1.32, 0},
+		{8192, 1024, 4, 2.04, 1.32}, {8192, 1024, 8, 1.61, 0}, {8192, 1024, 64, 1.42, 0}, {8192, 1024, 128, 1.30, 0}, {8192, 1024, 256, 1.25, 0},
+		{1024, 8192, 4, 2.32, 1.45}, {1024, 8192, 8, 1.79, 0}, {1024, 8192, 16, 1.70, 0}, {1024, 8192, 32, 1.73, 0}, {1024, 8192, 64, 1.83, 0},
 	} {
 		plain := steady(t, e, c.isl, c.osl, c.concurrency, nil)
 		least, most := 99.0, 0.0
@@ -103,8 +151,12 @@ func TestMTPPairedRuns(t *testing.T) {
 				t.Errorf("%+v, %v: TTFT %g s, without %g s", c, s.Spec, p.TTFT, plain.TTFT)
 			}
 		}
-		if c.measured < 0.7*least || c.measured > 1.32*most {
+		const tolerance = 0.3
+		if c.measured < (1-tolerance)*least || c.measured > max(1+tolerance, c.above)*most {
 			t.Errorf("%+v: predicted %.2f to %.2f", c, least, most)
+		}
+		if c.above > 0 {
+			t.Logf("over tolerance, %d in, %d out, %d in flight: measured %.2f, predicted %.2f to %.2f (%.2f of the most)", c.isl, c.osl, c.concurrency, c.measured, least, most, c.measured/most)
 		}
 	}
 }

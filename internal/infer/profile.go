@@ -49,6 +49,17 @@ type Profile struct {
 	Reserve bool
 	Grade   hw.Grade
 	Source  string
+
+	Version  string    // that was asked for; "" = the latest
+	Drafting *Drafting // what it gives up while it speculates; nil = nothing
+}
+
+// Name is the engine with the version that was asked for.
+func (p *Profile) Name() string {
+	if p.Version == "" {
+		return p.Engine
+	}
+	return p.Engine + " " + p.Version
 }
 
 func (p *Profile) sustained() float64 {
@@ -79,14 +90,22 @@ const (
 	cpuEngine     = "llamacpp"
 )
 
-// ProfileOn is the profile of an engine, "" = the usual one, on a device: its host
-// times are the device's own where the device was calibrated.
-func ProfileOn(engine string, d *hw.Device) (*Profile, error) {
+// ProfileOn is the profile of an engine such as sglang or sglang@0.4, "" = the usual
+// one, on a device: its host times are the device's own where the device was calibrated.
+func ProfileOn(text string, d *hw.Device) (*Profile, error) {
 	p := DefaultProfile(d.Arch)
-	if engine != "" {
-		var err error
+	if text != "" {
+		engine, version, err := SplitEngine(text)
+		if err != nil {
+			return nil, err
+		}
 		if p, err = FindProfile(engine, d.Arch); err != nil {
 			return nil, err
+		}
+		if version != "" {
+			own := *p
+			own.Version, own.Drafting = version, draftingOf(engine, version)
+			p = &own
 		}
 	}
 	if h := d.Kernels.HostOf(p.Engine); h.Known() {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
@@ -90,4 +91,36 @@ func FuzzProfiles(f *testing.F) {
 			}
 		}
 	})
+}
+
+const goodDrafting = `[{"engine":"x","before_version":"0.5","sequences":32,"unhidden":0.1,"grade":"assumed","source":"test"}]`
+
+func TestDraftingIsReadStrictly(t *testing.T) {
+	if list, err := infer.DecodeDrafting([]byte(goodDrafting)); err != nil || len(list) != 1 || list[0].Sequences != 32 {
+		t.Fatalf("%+v, %v", list, err)
+	}
+	for _, change := range [][2]string{{`"sequences"`, `"sequence"`}, {`0.5"`, `old"`}, {`32`, `-1`}, {`0.1`, `-0.1`}, {`assumed`, `hoped`}, {`"test"`, `""`}} {
+		if _, err := infer.DecodeDrafting([]byte(strings.Replace(goodDrafting, change[0], change[1], 1))); err == nil || strings.Contains(err.Error(), "\n") {
+			t.Errorf("%v: want one line, got %v", change, err)
+		}
+	}
+}
+
+// Only versions that are named and older give something up.
+func TestEngineVersions(t *testing.T) {
+	c, err := catalog.Cluster("h200x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for text, limited := range map[string]bool{"sglang": false, "sglang@0.4": true, "SGLang@0.4.6.post1": true, "sglang@v0.4.3": true, "sglang@0.5": false, "sglang@0.10": false, "vllm@0.4": false} {
+		p, err := infer.ProfileOn(text, c.Device)
+		if err != nil || (p.Drafting != nil) != limited {
+			t.Errorf("%s: %+v, %v", text, p, err)
+		}
+	}
+	for _, text := range []string{"sglang@", "sglang@latest", "tgi@1"} {
+		if _, err := infer.ProfileOn(text, c.Device); err == nil {
+			t.Errorf("%s was taken", text)
+		}
+	}
 }

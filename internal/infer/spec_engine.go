@@ -15,6 +15,9 @@ func NewSpeculative(e *Engine, spec *Speculation, draft *model.Model) (*Speculat
 		return nil, err
 	}
 	s := &Speculative{Target: e, Spec: spec}
+	if d := e.profile.Drafting; d != nil {
+		s.Unhidden = d.Unhidden
+	}
 	setup := e.setup
 	setup.Machine, setup.MTP, setup.Plan.PP = e.machine, 0, 1
 	switch spec.Drafter {

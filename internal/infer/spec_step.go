@@ -23,6 +23,8 @@ type Speculative struct {
 	// It stands in place of the drafter's Overhead, since a drafting pass is no
 	// scheduled step of its own.
 	Host unit.Seconds
+	// Unhidden is the scheduler's time over a step's, see Drafting.
+	Unhidden float64
 
 	verify, pass Batch // scratch: batches given to the steppers must not be allocated per step
 }
@@ -51,6 +53,10 @@ func (s *Speculative) Step(b *Batch) Step {
 		s.pass = Batch{Decode: b.Decode, DecodeContext: b.DecodeContext}
 		s.add(&step, float64(s.Spec.Drafts-1))
 	}
+	host := unit.Seconds(s.Unhidden) * step.Total
+	step.Parts[Overhead] += host
+	step.Total += host
+	step.Upper += host
 	return step
 }
 

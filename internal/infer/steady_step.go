@@ -62,6 +62,8 @@ func (s *steady) held() (float64, Limit) {
 	slots := s.e.setup.MaxSequences * int64(s.e.setup.Plan.DP)
 	if s.l.Slots > 0 {
 		slots = min(slots, s.l.Slots)
+	} else if n := s.e.DraftingSequences(s.l.Spec); n > 0 {
+		slots = min(slots, n*int64(s.e.setup.Plan.DP))
 	}
 	each := int64(s.context)
 	if s.e.profile.Reserve {

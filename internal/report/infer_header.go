@@ -102,7 +102,7 @@ func engineText(a *api.InferAnswer) string {
 	if e == nil {
 		return ""
 	}
-	s := e.Engine + " overheads"
+	s := e.Name() + " overheads"
 	if e.Arch != "" {
 		s += " on " + e.Arch
 	}

@@ -43,9 +43,13 @@ type FlipDoc struct {
 
 // SpeculationDoc is what drafting costs and gains on the best layout, by batch.
 type SpeculationDoc struct {
-	Spec   string         `json:"spec"`
-	Tokens float64        `json:"tokens_per_step"`
-	Curve  []SpecPointDoc `json:"curve"`
+	Spec   string  `json:"spec"`
+	Tokens float64 `json:"tokens_per_step"`
+	// The fewest requests in flight at which the service makes fewer tokens with it; null
+	// where none is or the question does not ask about both.
+	Loses *int           `json:"loses_from_in_flight"`
+	Most  *int64         `json:"most_sequences"` // of a replica while the engine's version drafts; null = as without
+	Curve []SpecPointDoc `json:"curve"`
 }
 
 // SpecPointDoc is one batch of it.
@@ -138,6 +142,12 @@ func (d *InferDoc) explain(a *api.InferAnswer) {
 	}
 	for _, s := range a.Drafting {
 		x := SpeculationDoc{Spec: s.Speculation.String(), Tokens: s.Speculation.Tokens()}
+		if s.With != nil {
+			x.Loses = &s.With.Concurrency
+		}
+		if s.Limits != nil {
+			x.Most = &s.Limits.Sequences
+		}
 		for _, p := range s.Curve {
 			x.Curve = append(x.Curve, SpecPointDoc{p.Batch, p.Cost, p.Speedup})
 		}

@@ -126,6 +126,14 @@ func draftingText(d *api.Drafting) string {
 	} else {
 		parts = append(parts, fmt.Sprintf("It is no loss up to %s; least is x %.2f at %s.", Grouped(int64(d.Curve[len(d.Curve)-1].Batch)), v.Worst.Speedup, Grouped(int64(v.Worst.Batch))))
 	}
+	if d.With != nil {
+		parts = append(parts, fmt.Sprintf("The service loses by it from %s in flight on: %s output tokens/s instead of %s, the first token after %s instead of %s.", Plural(int64(d.With.Concurrency), "request"),
+			rate(d.With.Output), rate(d.Without.Output), unit.FormatSeconds(d.With.TTFT), unit.FormatSeconds(d.Without.TTFT)))
+	}
+	if l := d.Limits; l != nil {
+		parts = append(parts, fmt.Sprintf("While it drafts this version of the engine generates for at most %d sequences of a replica at once, others wait (--max-sequences lifts that), and its scheduler adds %s to a step. %s: %s.",
+			l.Sequences, unit.FormatPercent(l.Unhidden), l.Grade, l.Source))
+	}
 	return strings.Join(parts, " ")
 }
 

@@ -26,7 +26,7 @@ func simulateHeader(p *Page, a *api.SimulateAnswer) {
 		[2]string{"scheduler", fmt.Sprintf("at most %s sequences and %s tokens in a step of a replica; %s KV blocks of %d tokens",
 			Grouped(int64(e.MaxSeqs)), Grouped(int64(e.MaxTokens)), Grouped(int64(e.Blocks)), e.BlockSize)},
 		[2]string{"load", loadText(a)},
-		[2]string{"engine", fmt.Sprintf("%s overheads, %s: %s", a.Profile.Engine, a.Profile.Grade, a.Profile.Source)},
+		[2]string{"engine", fmt.Sprintf("%s overheads, %s: %s", a.Profile.Name(), a.Profile.Grade, a.Profile.Source)},
 		[2]string{"simulated", fmt.Sprintf("%s of service in %s", unit.FormatStep(unit.Seconds(a.Result.End.Seconds())), unit.FormatSeconds(unit.Seconds(a.Elapsed.Seconds())))})
 }
 
