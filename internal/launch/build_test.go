@@ -222,6 +222,8 @@ func TestBuildRefuses(t *testing.T) {
 		{"attention DP beside TP in TensorRT-LLM", argv.TRTLLM, Shell, "tp=4,dp=2", "use tp=1,dp=8 or tp=8,dp=1", nil},
 		{"data parallelism in llama.cpp", argv.LlamaCPP, Shell, "dp=2", "use replicas=2", nil},
 		{"roles in llama.cpp", argv.LlamaCPP, Shell, "prefill:tp=8;decode:tp=8", "llamacpp has no disaggregated", nil},
+		{"parts of FP8 blocks in experts", argv.VLLM, Shell, "tp=32", "blocks of 128", nil},
+		{"parts of FP8 blocks in a dense layer", argv.SGLang, Shell, "tp=32,ep=32", "a dense layer", nil},
 		{"MPI on one machine", argv.TRTLLM, Compose, "tp=16", "compose runs one machine", nil},
 		{"a router's image without roles", argv.VLLM, Kube, "tp=8", "--router-image", func(r *Request) { r.RouterImage = "i" }},
 		{"overlap without experts apart in vLLM", argv.VLLM, Shell, "dp=8", "overlaps two batches only", func(r *Request) { r.Serve.TwoBatch = true }},

@@ -273,3 +273,17 @@ func TestDeploymentOfFile(t *testing.T) {
 		}
 	}
 }
+
+// TestDenseLayersOfSGLang: under attention DP they are whole where ranks would get parts
+// of FP8 blocks: 18,432 columns are 4.5 blocks for each of 32 ranks and 9 for each of 16.
+func TestDenseLayersOfSGLang(t *testing.T) {
+	for text, whole := range map[string]bool{"dp=32,ep=32": true, "dp=16,ep=16": false, "tp=16": false} {
+		b, err := Build(ask(t, argv.SGLang, Shell, "deepseek-r1", text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Contains(b.Files[0].Content, "--moe-dense-tp-size 1"); got != whole {
+			t.Errorf("%s: dense layers whole %v, want %v", text, got, whole)
+		}
+	}
+}

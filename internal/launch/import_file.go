@@ -97,7 +97,7 @@ func (im *Imported) same(o *Imported) bool {
 
 // manifestLike is how manifests and JSON begin that YAML cannot be read from; scripts do
 // not look like them.
-var manifestLike = regexp.MustCompile(`(?m)\A\s*[{\[]|^"?(apiVersion|kind|services)"?:`)
+var manifestLike = regexp.MustCompile(`(?m)\A\s*({|\[\s*[\[{"])|^"?(apiVersion|kind|services)"?:`)
 
 // commandsOf reads a file's commands. own is set where the file is a map of
 // settings instead.
@@ -116,8 +116,22 @@ func commandsOf(name string, text []byte) (commands []Command, own map[string]an
 	case yamlErr != nil && manifestLike.Match(text):
 		return nil, nil, yamlErr
 	}
-	commands, err = Script(name, string(text))
+	commands, err = Script(name, unitScript(string(text)))
 	return commands, nil, err
+}
+
+// The lines of a systemd unit that hold a command and its environment.
+var (
+	execStart = regexp.MustCompile(`(?m)^ExecStart=[-@:+!]*`)
+	unitEnv   = regexp.MustCompile(`(?m)^Environment=`)
+)
+
+// unitScript writes a systemd unit as a shell script; other texts stay as they are.
+func unitScript(text string) string {
+	if !execStart.MatchString(text) {
+		return text
+	}
+	return execStart.ReplaceAllString(unitEnv.ReplaceAllString(text, "export "), "")
 }
 
 // speaks tells whether a map of settings has any that the engine knows.

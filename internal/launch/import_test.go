@@ -116,6 +116,12 @@ func TestImportFiles(t *testing.T) {
 		{"a manifest of two documents", argv.SGLang, lws, "tp=16,pp=1,dp=1,ep=1"},
 		{"a Compose file", argv.LlamaCPP, "services:\n  s:\n    image: i\n    command: llama-server -m f.gguf -ts 1,1\n", "tp=1,pp=2,dp=1,ep=1"},
 		{"container arguments with $(NAME)", argv.VLLM, "kind: Pod\nspec:\n  containers:\n  - image: i\n    env: [{name: N, value: '2'}]\n    command: [vllm, serve]\n    args: [m, -tp, $(N)]\n", "tp=2,pp=1,dp=1,ep=1"},
+		{"arguments of an image whose entrypoint is the engine", argv.VLLM, "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai:v0.26.0\n    args: [--model, m, -tp, '2']\n", "tp=2,pp=1,dp=1,ep=1"},
+		{"the same of a Compose file", argv.VLLM, "services:\n  s:\n    image: r.example/vllm/vllm-openai@sha256:0\n    command: m -tp 2\n", "tp=2,pp=1,dp=1,ep=1"},
+		{"the same of llama.cpp", argv.LlamaCPP, "services:\n  s:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda\n    command: -m f.gguf -ts 1,1\n", "tp=1,pp=2,dp=1,ep=1"},
+		{"docker run", argv.VLLM, "docker run --gpus all -p 8000:8000 vllm/vllm-openai:latest --model m --tensor-parallel-size 4\n", "tp=4,pp=1,dp=1,ep=1"},
+		{"a command beside such an image", argv.VLLM, "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai\n    command: [vllm, serve, m, -tp, '2']\n", "tp=2,pp=1,dp=1,ep=1"},
+		{"a systemd unit", argv.VLLM, "[Unit]\nDescription=vLLM for us\n[Service]\nEnvironment=\"TP=4\"\nExecStart=-/opt/venv/bin/vllm serve m \\\n  -tp ${TP}\nRestart=always\n", "tp=4,pp=1,dp=1,ep=1"},
 		{"TensorRT-LLM's YAML alone", argv.TRTLLM, "tensor_parallel_size: 8\nmoe_expert_parallel_size: 8\nenable_attention_dp: true\n", "tp=1,pp=1,dp=8,ep=8"},
 		{"settings of Megatron-Bridge", argv.MegatronBridge, "model:\n  tensor_model_parallel_size: 2\n  context_parallel_size: 2\n", "tp=2,pp=1,vpp=1,cp=2,ep=1,zero=0,schedule=1f1b,recompute=none"},
 	} {

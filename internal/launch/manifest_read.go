@@ -52,6 +52,9 @@ func Manifest(doc map[string]any) []Command {
 		if len(words) == 0 {
 			return
 		}
+		if image, ok := c["image"].(string); ok && c["entrypoint"] == nil && (c["command"] == nil || c["args"] == nil) {
+			words = append([]string{image}, words...) // whose entrypoint may be the engine
+		}
 		for i := range words {
 			words[i] = expandKube(words[i], env)
 		}

@@ -33,10 +33,29 @@ func findProgram(engine string, words []string) (program, bool) {
 			return program{words[:i+n], sub, words[i+n:]}, true
 		}
 	}
+	for i := range words { // an image whose entrypoint is the engine
+		if entersInto(engine, words[i]) {
+			return program{words[:i+1], "", words[i+1:]}, true
+		}
+	}
 	if len(words) > 0 && (strings.HasPrefix(words[0], "-") || engine == argv.MegatronBridge && strings.Contains(words[0], "=")) {
 		return program{args: words}, true
 	}
 	return program{}, false
+}
+
+// entersInto tells whether a word names an image of the engine's project that starts the
+// server by itself, so that what follows are its arguments.
+func entersInto(engine, word string) bool {
+	name, tag, _ := strings.Cut(path.Base(word), ":")
+	name, _, _ = strings.Cut(name, "@")
+	switch engine {
+	case argv.VLLM:
+		return name == "vllm-openai"
+	case argv.LlamaCPP:
+		return name == "llama.cpp" && strings.HasPrefix(tag, "server")
+	}
+	return false
 }
 
 // programAt tells how many words at the start of words name the engine.

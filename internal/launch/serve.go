@@ -30,6 +30,9 @@ func (b *builder) serving() error {
 		if err := s.Check(b.Model, int64(s.Total())); err != nil {
 			return err
 		}
+		if err := b.wholeBlocks(r); err != nil {
+			return err
+		}
 		g, err := write(r)
 		if err != nil {
 			return err

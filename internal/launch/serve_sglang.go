@@ -3,8 +3,6 @@ package launch
 import (
 	"fmt"
 	"strconv"
-
-	"github.com/ridgeline/ridgeline/internal/model"
 )
 
 // The ports that SGLang's nodes and roles use between them.
@@ -24,6 +22,9 @@ func (b *builder) sglang(r role) (g group, err error) {
 	d := Degrees{TP: s.TP * s.DP, PP: s.PP, DP: s.DP, EP: s.EP, DPAttention: s.DP > 1}
 	if s.DCP > 1 {
 		d.DCP = s.DCP
+	}
+	if b.ranksOfDense(r) == 1 && d.TP > 1 {
+		d.DenseTP = 1
 	}
 	if s.EP > 1 && s.EP == d.TP && s.DP > 1 {
 		d.A2A = "deepep"
@@ -81,7 +82,7 @@ func (b *builder) sglangOptions(a *args, r role, exchange bool) error {
 	a.count("--max-running-requests", o.MaxRequests)
 	a.count("--chunked-prefill-size", o.BatchTokens)
 	a.count("--stream-interval", o.StreamInterval)
-	if b.Model.Layers[0].Attention.Kind == model.MLA && r.layout.DP > 1 {
+	if b.denseInner() > 0 && r.layout.DP > 1 && b.ranksOfDense(r) > 1 {
 		b.note("under attention DP sglang cuts dense FFN layers over all %d ranks; --moe-dense-tp-size 1 keeps them whole", r.layout.Ranks())
 	}
 	return nil

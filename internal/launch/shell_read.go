@@ -131,6 +131,11 @@ func (s *scriptReader) read(name, text string, depth int) error {
 
 func (s *scriptReader) assign(list []*syntax.Assign) {
 	for _, a := range list {
+		if a.Naked && a.Value != nil { // export "NAME=value"
+			if name, text, ok := strings.Cut(s.literal(a.Value), "="); ok {
+				s.vars[name] = expand.Variable{Set: true, Kind: expand.String, Str: text}
+			}
+		}
 		if a.Name == nil || a.Naked {
 			continue
 		}
