@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"go.yaml.in/yaml/v3"
+
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -22,7 +24,8 @@ func decodeCalibration(f *fields, d *hw.Device) {
 	}
 	share := f.share("sustained_share")
 	engines := f.block("engines")
-	if !share.Known() && len(engines.keys) == 0 {
+	streams := f.list("streams")
+	if !share.Known() && len(engines.keys) == 0 && len(streams) == 0 {
 		return
 	}
 	k := hw.Kernels{Arch: d.Arch}
@@ -31,6 +34,9 @@ func decodeCalibration(f *fields, d *hw.Device) {
 	}
 	if share.Known() {
 		k.Sustained = hw.SustainedBy(d.Name, share)
+	}
+	if len(streams) > 0 {
+		k.Streams = decodeStreams(f, streams)
 	}
 	k.Engines = slices.Clone(k.Engines)
 	for _, name := range slices.Sorted(maps.Keys(engines.keys)) {
@@ -47,6 +53,30 @@ func (f *fields) share(key string) hw.Figure {
 		f.fail(f.keys[key], key, "is %g: give a share of at most 1", v.Value)
 	}
 	return v
+}
+
+// decodeStreams reads how fast products of one row read weights, by working set.
+func decodeStreams(f *fields, list []*yaml.Node) (out []hw.Stream) {
+	for _, n := range list {
+		s := f.sub(n, "streams")
+		gb, given := s.number("gb")
+		rate, known := s.number("gb_per_s")
+		if !given || !known {
+			s.fail(n, "", "needs weights, gb and gb_per_s")
+		}
+		out = append(out, hw.Stream{Format: s.weights(n), Bytes: gb * giga, Rate: rate * giga})
+		s.done()
+	}
+	return out
+}
+
+// weights is the format of weights.
+func (f *fields) weights(n *yaml.Node) unit.Format {
+	format, ok := unit.ParseFormat(f.label("weights"))
+	if !ok {
+		f.fail(n, "weights", "is no number format: give fp16, q8_0, q4_0 or another that `ridgeline infer --weights` takes")
+	}
+	return format
 }
 
 // decodeEngine adds to an engine what its host and its kernels did on this machine.
@@ -72,10 +102,7 @@ func decodeEngine(b *fields, name string, k *hw.Kernels) {
 	}
 	for _, n := range b.list("rates") {
 		r := b.sub(n, "rates")
-		format, ok := unit.ParseFormat(r.label("weights"))
-		if !ok {
-			r.fail(n, "weights", "is no number format: give fp16, q8_0, q4_0 or another that `ridgeline infer --weights` takes")
-		}
+		format := r.weights(n)
 		gflops, given := r.number("gflops")
 		if !given || !r.has("rows") {
 			r.fail(n, "", "needs weights, rows and gflops")

@@ -177,6 +177,18 @@ func (m *mapping) calibration(k, base *hw.Kernels) {
 		one.add("source", f.Source)
 		m.add("sustained_share", &one)
 	}
+	streams := yaml.Node{Kind: yaml.SequenceNode}
+	for _, s := range k.Streams {
+		var one mapping
+		one.add("weights", s.Format.String())
+		one.add("gb", digitsOf(s.Bytes/giga, 5))
+		one.add("gb_per_s", digitsOf(s.Rate/giga, 4))
+		one.Style = yaml.FlowStyle
+		streams.Content = append(streams.Content, &one.Node)
+	}
+	if len(streams.Content) > 0 {
+		m.add("streams", &streams)
+	}
 	var engines mapping
 	for i := range k.Engines {
 		e := &k.Engines[i]

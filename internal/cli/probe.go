@@ -25,8 +25,9 @@ func newProbeCommand(env *Env) *cobra.Command {
 	cmd.GroupID = groupMeasure
 	cmd.Short = "Measure this machine, or read what measuring tools printed"
 	cmd.Long = `Measure this machine and write a record that ` + "`ridgeline calibrate`" + ` makes a machine file of.
-Without a subcommand the CPU is measured: memory bandwidth (read, triad) and FP32 matrix
-products by number of threads. gpu measures NVIDIA GPUs, tcp the way to another
+Without a subcommand the CPU is measured by number of threads: memory bandwidth (read, triad), FP32
+matrix products, and weights of FP16, q8_0 and q4_0 times one vector by working set, which shows
+what the caches hold. gpu measures NVIDIA GPUs, tcp the way to another
 host, and read makes a record of the output of nccl-tests, nvbandwidth, perftest, nvidia-smi, dcgmi,
 llama-bench and training logs.
 

@@ -30,7 +30,7 @@ func (m *Machine) attention(op *work.Op) Price {
 		if op.Decode && m.decodeCore > 0 {
 			rate = m.decodeCore
 		}
-		return m.inOrder(op, over(float64(op.FLOPs), rate), max(rate, m.attFwd))
+		return m.inOrder(op, over(float64(op.FLOPs), rate), max(rate, m.attFwd), over(float64(op.Bytes), m.hbm))
 	}
 	if op.Decode {
 		return m.decode(op)

@@ -66,6 +66,8 @@ type Machine struct {
 	decodeCore float64                   // FLOP/s of a CPU's attention core for generated tokens; 0 = attFwd
 	vector     bool                      // a CPU: see vector.go
 	rows       [unit.NumFormats]rowCurve // of vector units, by rows
+	read       [unit.NumFormats]float64  // bytes/s at which products of one row read weights; 0 = hbm
+	floorRead  float64                   // bytes/s that no kernel reads weights faster than: hbm, or what caches give
 	att, mla   attentionRates
 	serving    serving
 

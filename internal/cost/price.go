@@ -46,7 +46,7 @@ func (m *Machine) stream(op *work.Op) Price {
 // efficiency its shape allows) with the two ceilings of the device.
 // overlap is the part of the smaller time that is not hidden.
 func (m *Machine) price(flops, rate, bytes, compute, memory, overlap, launch float64) Price {
-	c, h := over(flops, rate), over(bytes, m.hbm)
+	c, h := over(flops, rate), over(bytes, max(m.hbm, m.floorRead))
 	p := Price{Compute: unit.Seconds(c), HBM: unit.Seconds(h), Bound: Compute}
 	busy := max(compute, memory)
 	if memory > compute {

@@ -1,9 +1,11 @@
 package cost
 
 import (
+	"math"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
 
@@ -13,7 +15,11 @@ import (
 //	time = bytes / memory rate + FLOPs / rate(rows)
 //
 // rate(rows) is what calibration measured (hw.RowRate), else the rate of large
-// products. Neither tiles nor waves nor launches exist; what the host does between
+// products. Products of one row wait for memory most, each format's kernel in its own
+// way, and less where the weights stay in the caches: their memory rate is what the
+// probe's kernel of that format reached on as large a working set (hw.Stream), where it
+// measured that. Blocks of two rows and more hide part of their reads; theirs is the
+// streaming rate. Neither tiles nor waves nor launches exist; what the host does between
 // steps belongs to the engine's profile.
 
 // rowCurve is FLOP/s by rows of a product, ascending; empty = the rate of large products.
@@ -60,6 +66,51 @@ func (c rowCurve) seconds(flops, rows, usual float64) float64 {
 	return flops / rows * perWeight
 }
 
+// Reading is the machine for steps that read so many bytes of weights over and over: a
+// CPU's caches hold some of them. On GPUs it is the machine itself.
+func (m *Machine) Reading(set unit.Bytes) *Machine {
+	k := m.cluster.Device.Kernels
+	if !m.vector || len(k.Streams) == 0 || m.options.UsePeak || set <= 0 {
+		return m
+	}
+	c := *m
+	c.floorRead = m.hbm
+	for f := range unit.NumFormats {
+		c.read[f] = streamRate(k.Streams, f, float64(set))
+		c.floorRead = max(c.floorRead, c.read[f])
+	}
+	return &c
+}
+
+// streamRate is bytes/s of a format on a working set; 0 = not measured. A larger set is
+// not read faster: where it was, others disturbed the measurement of the smaller one.
+func streamRate(list []hw.Stream, f unit.Format, set float64) float64 {
+	var below, above hw.Stream // nearest, with the best rate of those above
+	for _, s := range list {
+		switch {
+		case s.Format != f:
+		case s.Bytes < set:
+			if s.Bytes > below.Bytes {
+				below = s
+			}
+		default:
+			if above.Bytes == 0 || s.Bytes < above.Bytes {
+				above.Bytes = s.Bytes
+			}
+			above.Rate = max(above.Rate, s.Rate)
+		}
+	}
+	switch {
+	case above.Bytes == 0:
+		return below.Rate
+	case below.Bytes == 0:
+		return above.Rate
+	}
+	below.Rate = max(below.Rate, above.Rate)
+	x := math.Log(set/below.Bytes) / math.Log(above.Bytes/below.Bytes)
+	return 1 / ((1-x)/below.Rate + x/above.Rate)
+}
+
 // rowProduct prices a product, or the products of all groups, on vector units.
 func (m *Machine) rowProduct(op *work.Op) Price {
 	weights, rows := op.Format, float64(op.M)
@@ -69,10 +120,14 @@ func (m *Machine) rowProduct(op *work.Op) Price {
 	if op.Touched > 0 {
 		rows = max(op.Rows/op.Touched, 1)
 	}
-	return m.inOrder(op, m.rows[weights].seconds(float64(op.FLOPs), rows, m.matrix[op.Format]), m.matrix[op.Format])
+	memory := over(float64(op.Bytes), m.hbm)
+	if read := m.read[weights]; read > 0 && rows < 2 {
+		memory += (2 - rows) * (over(float64(op.Bytes), read) - memory) // experts have 1.3 rows on the mean
+	}
+	return m.inOrder(op, m.rows[weights].seconds(float64(op.FLOPs), rows, m.matrix[op.Format]), m.matrix[op.Format], memory)
 }
 
 // inOrder prices an operation whose memory and compute times add up.
-func (m *Machine) inOrder(op *work.Op, compute, rate float64) Price {
-	return m.price(float64(op.FLOPs), rate, float64(op.Bytes), compute, over(float64(op.Bytes), m.hbm), 1, 0)
+func (m *Machine) inOrder(op *work.Op, compute, rate, memory float64) Price {
+	return m.price(float64(op.FLOPs), rate, float64(op.Bytes), compute, memory, 1, 0)
 }

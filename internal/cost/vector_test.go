@@ -13,8 +13,19 @@ import (
 // cpu is a machine of 10 GB/s and 100 GFLOP/s with llama.cpp's rows of q8_0.
 func cpu(t *testing.T, rates ...hw.RowRate) *cost.Machine {
 	t.Helper()
+	return cpuOf(t, &hw.Kernels{Arch: hw.CPUArch, Vector: true, Engines: []hw.Engine{{Name: "llamacpp", Rows: rates}}})
+}
+
+// cpuWith is the same with measured working sets.
+func cpuWith(t *testing.T, streams ...hw.Stream) *cost.Machine {
+	t.Helper()
+	return cpuOf(t, &hw.Kernels{Arch: hw.CPUArch, Vector: true, Streams: streams})
+}
+
+func cpuOf(t *testing.T, k *hw.Kernels) *cost.Machine {
+	t.Helper()
 	known := func(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Measured, Source: "test"} }
-	d := &hw.Device{Name: "cpu", Arch: hw.CPUArch, Kernels: &hw.Kernels{Arch: hw.CPUArch, Vector: true, Engines: []hw.Engine{{Name: "llamacpp", Rows: rates}}}}
+	d := &hw.Device{Name: "cpu", Arch: hw.CPUArch, Kernels: k}
 	for _, f := range []unit.Format{unit.FP32, unit.FP16, unit.BF16, unit.Q8_0} {
 		d.Peak.Matrix[f], d.Achieved.Matrix[f] = known(100e9), known(100e9)
 	}
@@ -63,5 +74,42 @@ func TestRowRates(t *testing.T) {
 			t.Errorf("%d rows: %+v after %g s", n, p, float64(last))
 		}
 		last = p.Estimate
+	}
+}
+
+// By hand: a cache that reads q8_0 at 40 GB/s up to 50 MB and memory at 8 GB/s from 200
+// MB; half way in the logarithm the time of a byte is the mean. Two rows stream at the
+// machine's rate whatever the set, and experts of 1.5 rows lie half way.
+func TestWorkingSetsInCaches(t *testing.T) {
+	m := cpu(t)
+	if m.Reading(1<<20) != m {
+		t.Error("a machine whose caches nobody measured changes with the working set")
+	}
+	bytes := float64(rows(1).Bytes)
+	cached := cpuWith(t, hw.Stream{Format: unit.Q8_0, Bytes: 50e6, Rate: 40e9}, hw.Stream{Format: unit.Q8_0, Bytes: 200e6, Rate: 8e9}, hw.Stream{Format: unit.FP16, Bytes: 1e6, Rate: 1e12})
+	for set, rate := range map[unit.Bytes]float64{1e6: 40e9, 50e6: 40e9, 100e6: 2 / (1/40e9 + 1/8e9), 200e6: 8e9, 900e6: 8e9} {
+		at := cached.Reading(set)
+		one, two := float64(at.Op(rows(1)).Estimate), float64(at.Op(rows(2)).Estimate)
+		if want := 40e-6 + bytes/rate; math.Abs(one/want-1) > 1e-9 {
+			t.Errorf("one row of %d bytes takes %g s, want %g", set, one, want)
+		}
+		if want := float64(m.Op(rows(2)).Estimate); math.Abs(two/want-1) > 1e-9 {
+			t.Errorf("two rows of %d bytes take %g s, want %g", set, two, want)
+		}
+		half := rows(1)
+		half.Kind, half.Groups, half.Touched, half.Rows, half.FLOPs = work.Grouped, 1, 1, 1.5, half.FLOPs*3/2
+		if got, want := float64(at.Op(half).Estimate), 60e-6+(bytes/rate+bytes/10e9)/2; math.Abs(got/want-1) > 1e-9 {
+			t.Errorf("1.5 rows of %d bytes take %g s, want %g", set, got, want)
+		}
+		for n := int64(1); n < 5; n++ {
+			if p := at.Op(rows(n)); p.Estimate < p.Floor {
+				t.Errorf("%d rows of %d bytes beat their floor: %+v", n, set, p)
+			}
+		}
+	}
+	// What others disturbed: a larger set that was read faster stands for the smaller.
+	dip := cpuWith(t, hw.Stream{Format: unit.Q8_0, Bytes: 10e6, Rate: 5e9}, hw.Stream{Format: unit.Q8_0, Bytes: 50e6, Rate: 40e9})
+	if a, b := dip.Reading(10e6).Op(rows(1)).Estimate, dip.Reading(50e6).Op(rows(1)).Estimate; a != b {
+		t.Errorf("a smaller set takes %g s, a larger one %g", float64(a), float64(b))
 	}
 }

@@ -58,6 +58,16 @@ type RowRate struct {
 	Rate   float64 // FLOP/s, the time of reading the weights left out
 }
 
+// Stream is the rate at which vector units multiply weights of Format with one vector
+// where Bytes of weights are read over and over: a working set that the caches hold is
+// read faster than memory. Between working sets the time of a byte is taken as linear in
+// the logarithm of their size.
+type Stream struct {
+	Format unit.Format // of the weights
+	Bytes  float64     // of the working set
+	Rate   float64     // bytes/s
+}
+
 // The modules: a latent-attention block over a prompt, and of a decode step.
 const (
 	ContextModule = iota

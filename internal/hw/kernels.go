@@ -22,6 +22,7 @@ type Kernels struct {
 	Sustained Sustained
 	Overheads []Overhead // what engines add around the kernels
 	Engines   []Engine   // kernels of their own; the first stands in for an unknown engine
+	Streams   []Stream   // of vector units
 	// Expert exchange in one domain, normal kernels and those of decode steps.
 	Exchange, LowLatency Exchange
 	Fits                 []Fit // where the constants come from

@@ -71,6 +71,7 @@ func New(s *Setup) (*Engine, error) {
 		e.ops.Dispatch = unit.FP8Block
 	}
 	e.layers()
+	e.machine = e.machine.Reading(e.WorkingSet())
 	e.expertKernel()
 	e.tabulate()
 	e.crossings()

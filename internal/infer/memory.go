@@ -49,10 +49,7 @@ func (e *Engine) measure() error {
 	working := e.working()
 	least := math.Inf(1)
 	for i := range e.stages {
-		r := mem.ServingRank{Working: working, Axes: e.axes(), Eager: s.Eager}
-		for k, n := range e.stages[i].count {
-			r.Stored.Add(e.ops.Stored(e.kinds[k].layer), n)
-		}
+		r := mem.ServingRank{Working: working, Axes: e.axes(), Eager: s.Eager, Stored: e.stored(&e.stages[i])}
 		embedding, head := e.ops.StoredEnds()
 		if i == 0 {
 			r.Ends += embedding
@@ -81,6 +78,33 @@ func (e *Engine) measure() error {
 	}
 	e.copies()
 	return nil
+}
+
+// stored is the weights of a stage's layers on one rank.
+func (e *Engine) stored(s *stage) (w work.Stored) {
+	for k, n := range s.count {
+		w.Add(e.ops.Stored(e.kinds[k].layer), n)
+	}
+	return w
+}
+
+// WorkingSet is the weights that steps read over and over on the fullest stage, per GPU.
+// Of an embedding that is not the head too a step reads single rows.
+func (e *Engine) WorkingSet() unit.Bytes {
+	most := unit.Bytes(0)
+	for i := range e.stages {
+		w := e.stored(&e.stages[i])
+		set := w.Dense + w.Experts + w.Absorbed
+		if i == len(e.stages)-1 {
+			embedding, head := e.ops.StoredEnds()
+			set += head
+			if e.setup.Model.Tied && len(e.stages) == 1 {
+				set += embedding
+			}
+		}
+		most = max(most, set)
+	}
+	return most
 }
 
 // copies warns where ranks hold the same cache.

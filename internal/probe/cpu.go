@@ -62,7 +62,7 @@ func (c *CPU) Check() error {
 	return nil
 }
 
-// task is one measured kernel: work of one thread, amount of it in bytes or FLOPs.
+// task is one measured kernel on result.Threads threads: work of one of them, amount of it in bytes or FLOPs.
 type task struct {
 	result record.Result
 	amount float64
@@ -80,27 +80,43 @@ func (c *CPU) Run(ctx context.Context, rec *record.Record) error {
 	for _, n := range c.Threads {
 		most = max(most, n)
 	}
-	arrays := newArrays(c.Bytes/int64(most), most)
-	mats := newMatrices(c.Size, most)
-	all := len(c.Threads) * 3
-	for i, n := range c.Threads {
-		for j, t := range []task{arrays.read(n), arrays.triad(n), mats.product(n)} {
-			if ctx.Err() != nil {
-				rec.Partial = true
-				return nil
-			}
-			rec.Results = append(rec.Results, c.measure(ctx, t, n))
-			if c.Done != nil {
-				c.Done(3*i+j+1, all)
-			}
+	tasks := c.tasks(most)
+	for i, t := range tasks {
+		if ctx.Err() != nil {
+			rec.Partial = true
+			return nil
+		}
+		rec.Results = append(rec.Results, c.measure(ctx, &t))
+		if c.Done != nil {
+			c.Done(i+1, len(tasks))
 		}
 	}
 	return nil
 }
 
+// tasks are all measurements, by number of threads, of which most is the largest.
+func (c *CPU) tasks(most int) (list []task) {
+	arrays := newArrays(c.Bytes/int64(most), most)
+	mats := newMatrices(c.Size, most)
+	weights := newVectors(c.Bytes, most)
+	kernels, sizes := gemvKernels(), gemvSizes(c.Bytes)
+	for _, n := range c.Threads {
+		list = append(list, arrays.read(n), arrays.triad(n), mats.product(n))
+		for k := range kernels {
+			for _, set := range sizes {
+				if t := weights.product(&kernels[k], set, n); t.amount > 0 {
+					list = append(list, t)
+				}
+			}
+		}
+	}
+	return list
+}
+
 // measure repeats a task on n threads and keeps the samples that were begun.
-func (c *CPU) measure(ctx context.Context, t task, n int) record.Result {
-	t.run(0) // pages and caches
+func (c *CPU) measure(ctx context.Context, t *task) record.Result {
+	n := t.result.Threads
+	together(n, t.run) // pages and caches
 	var rates []float64
 	busy, wall := 0.0, 0.0
 	for range c.Repeats {
@@ -113,7 +129,7 @@ func (c *CPU) measure(ctx context.Context, t task, n int) record.Result {
 		time.Sleep(c.Pause)
 	}
 	r := t.result
-	r.Device, r.Threads, r.CPUShare = "cpu", n, min(1, busy/wall)
+	r.Device, r.CPUShare = "cpu", min(1, busy/wall)
 	r.Summarize(rates)
 	return r
 }
@@ -172,7 +188,7 @@ func newArrays(bytes int64, threads int) *arrays {
 // read sums two arrays as whole words: 8 bytes an element.
 func (x *arrays) read(n int) task {
 	bytes := float64(16 * len(x.b[0]) * n)
-	return task{amount: bytes, result: record.Result{Kind: record.Memory, What: "read", Unit: "bytes/s", Format: "fp64", Bytes: int64(bytes),
+	return task{amount: bytes, result: record.Result{Kind: record.Memory, What: "read", Unit: "bytes/s", Threads: n, Format: "fp64", Bytes: int64(bytes),
 		Data: "pattern", Kernel: "sum of two arrays side by side"},
 		run: func(t int) { x.sink[t] += sum(x.b[t], x.c[t]) }}
 }
@@ -181,7 +197,7 @@ func (x *arrays) read(n int) task {
 // without a hint causes is not counted, as in STREAM.
 func (x *arrays) triad(n int) task {
 	bytes := float64(24 * len(x.b[0]) * n)
-	return task{amount: bytes, result: record.Result{Kind: record.Memory, What: "triad", Unit: "bytes/s", Format: "fp64", Bytes: int64(bytes),
+	return task{amount: bytes, result: record.Result{Kind: record.Memory, What: "triad", Unit: "bytes/s", Threads: n, Format: "fp64", Bytes: int64(bytes),
 		Data: "pattern", Kernel: "a = b + s c (STREAM)"},
 		run: func(t int) { triad(x.a[t], x.b[t], x.c[t], 3) }}
 }
@@ -215,7 +231,7 @@ func newMatrices(n, threads int) *matrices {
 // product multiplies FP32 matrices, one product per thread.
 func (m *matrices) product(threads int) task {
 	flops := 2 * float64(m.n) * float64(m.n) * float64(m.n) * float64(threads)
-	return task{amount: flops, result: record.Result{Kind: record.GEMM, What: "gemm", Unit: "FLOP/s", Format: "fp32", Data: "random",
+	return task{amount: flops, result: record.Result{Kind: record.GEMM, What: "gemm", Unit: "FLOP/s", Threads: threads, Format: "fp32", Data: "random",
 		Kernel: gemmKernel(), M: int64(m.n), N: int64(m.n), K: int64(m.n)},
 		run: func(t int) { gemm(m.n, m.n, m.n, m.a[t], m.b[t], m.c[t]) }}
 }

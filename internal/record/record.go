@@ -57,6 +57,10 @@ const (
 	Training   = "training"   // What: tokens or flops; per second and GPU
 )
 
+// GEMV is the What of a memory rate that a product of one row reached: Format is of the
+// weights, Bytes the working set that it went over again and again.
+const GEMV = "gemv"
+
 // Result is one quantity.
 type Result struct {
 	Kind    string  `json:"kind"`

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -22,15 +23,62 @@ func Record(p *Page, rec *record.Record) {
 	p.Line("")
 	var rows [][]string
 	for i := range rec.Results {
-		rows = append(rows, resultCells(&rec.Results[i]))
+		if rec.Results[i].What != record.GEMV {
+			rows = append(rows, resultCells(&rec.Results[i]))
+		}
 	}
 	p.Table([]Column{Left("kind"), Left("what"), Left("on"), Right("median"), Right("best"), Right("spread"), Right("share"), Left("how")}, rows)
+	workingSets(p, rec)
 	for _, n := range rec.Notes {
 		p.Text(2, "note: %s", n)
 	}
 	if rec.Partial {
 		p.Line("interrupted: not all was measured")
 	}
+}
+
+// workingSets prints the best rates of products of one row: a line per working set, a
+// column per format.
+func workingSets(p *Page, rec *record.Record) {
+	type key struct {
+		threads int
+		bytes   int64 // rounded: formats divide a set into their own blocks
+	}
+	var formats []string
+	var sets []key
+	cells := map[key]map[string]string{}
+	for i := range rec.Results {
+		r := &rec.Results[i]
+		if r.What != record.GEMV {
+			continue
+		}
+		k := key{r.Threads, (r.Bytes + 1<<19) >> 20}
+		if cells[k] == nil {
+			cells[k], sets = map[string]string{}, append(sets, k)
+		}
+		if !slices.Contains(formats, r.Format) {
+			formats = append(formats, r.Format)
+		}
+		cells[k][r.Format] = inSI(max(r.Best, r.Value), r.Unit)
+	}
+	if len(sets) == 0 {
+		return
+	}
+	p.Line("")
+	p.Line("Weights times one vector: bytes of weights a second, best repeat")
+	columns := []Column{Left("threads"), Right("working set")}
+	for _, f := range formats {
+		columns = append(columns, Right(f))
+	}
+	var rows [][]string
+	for _, k := range sets {
+		row := []string{strconv.Itoa(k.threads), fmt.Sprintf("%d MiB", k.bytes)}
+		for _, f := range formats {
+			row = append(row, cells[k][f])
+		}
+		rows = append(rows, row)
+	}
+	p.Table(columns, rows)
 }
 
 func cores(n int) string {

@@ -101,6 +101,8 @@ func (o *Outcome) figureOf(r *record.Result) (key, why string) {
 	switch {
 	case r.Device == "cpu" && !cpu:
 		return "", "of the host's CPU: the machine's device is " + o.Machine.Device.Name
+	case r.What == record.GEMV:
+		return "", "of one format's kernel on one working set: only a machine made of the probe takes it"
 	case r.Kind == record.Memory || r.Kind == record.Copy && r.What == "device":
 		return "achieved.hbm_gb_per_s", ""
 	case r.Kind == record.GEMM && r.Data == "zeros":

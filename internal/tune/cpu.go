@@ -39,6 +39,7 @@ func (o *Outcome) cpu(in *Input) error {
 		for _, f := range [...]unit.Format{unit.FP16, unit.BF16} {
 			d.Achieved.Matrix[f] = hw.Figure{Value: gemm.Value, Grade: hw.Assumed, Source: "widened to FP32: " + source(gemm)}
 		}
+		o.streams(d, rec, threads)
 		peaks(d)
 		o.Machine = &hw.Cluster{Name: d.Name, Device: d, GPUs: 1, Node: hw.NodeSpec{GPUs: 1}, Fabric: hw.Fabric{Oversubscription: 1}, Source: "ridgeline calibrate"}
 		if r := fastest; r.CPUShare > 0 && r.CPUShare < 0.9 {
@@ -48,6 +49,22 @@ func (o *Outcome) cpu(in *Input) error {
 		return nil
 	}
 	return fmt.Errorf("no record measures memory and products of the CPU with %d threads: run `ridgeline probe --threads %d --out cpu.json` and give it, or name the machine with --cluster", threads, threads)
+}
+
+// streams takes what products of one row reach, by format and working set: the best
+// repeat, since others on the machine, who share the cache, can only slow them.
+func (o *Outcome) streams(d *hw.Device, rec *record.Record, threads int) {
+	k := *d.Kernels
+	k.Streams = nil
+	for i := range rec.Results {
+		r := &rec.Results[i]
+		f, ok := unit.ParseFormat(r.Format)
+		if !ok || r.Device != "cpu" || r.What != record.GEMV || r.Threads != threads {
+			continue
+		}
+		k.Streams = append(k.Streams, hw.Stream{Format: f, Bytes: float64(r.Bytes), Rate: max(r.Best, r.Value)})
+	}
+	d.Kernels = &k
 }
 
 // peaks makes achieved rates the peaks where a device has none of its own.

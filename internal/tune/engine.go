@@ -22,6 +22,7 @@ type point struct {
 	batch   infer.Batch
 	rows    int64 // of its products
 	seconds float64
+	set     float64 // bytes of weights that steps read over and over, once it was predicted
 }
 
 // enough repeats of a step make its best time the truth, which others on the machine,
@@ -54,6 +55,7 @@ func (o *Outcome) engine(in *Input) error {
 	if o.Residuals, err = f.residuals(points, fitted); err != nil {
 		return err
 	}
+	o.cached(d, points)
 	for _, h := range []unit.Format{unit.FP16, unit.Q8_0, unit.Q4_0} {
 		if v := d.Achieved.Matrix[h]; v.Known() && v.Source == f.source {
 			o.Changes = append(o.Changes, Change{Figure: "achieved." + h.String() + "_tflops", After: v.Value, Source: v.Source})
@@ -157,12 +159,14 @@ func (f *vectorFit) set(r rates) {
 	k.Engines = append(k.Engines, hw.Engine{Name: f.engine, Rows: r.rows, Core: r.decode, Host: hw.Host{Step: f.step, Source: f.source}})
 	d.Kernels = &k
 	figure := func(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Measured, Source: f.source} }
-	best := map[unit.Format]float64{}
+	most := map[unit.Format]hw.RowRate{}
 	for _, x := range r.rows {
-		best[x.Format] = max(best[x.Format], x.Rate)
+		if x.Rows > most[x.Format].Rows {
+			most[x.Format] = x
+		}
 	}
-	for format, v := range best {
-		d.Achieved.Matrix[format] = figure(v)
+	for format, x := range most {
+		d.Achieved.Matrix[format] = figure(x.Rate)
 	}
 	d.Achieved.AttentionFwd = hw.Figure{}
 	if r.prompt > 0 {
@@ -183,6 +187,7 @@ func (f *vectorFit) predict(p *point) (float64, error) {
 	if err != nil {
 		return 0, err
 	}
+	p.set = float64(e.WorkingSet())
 	return float64(e.Step(&p.batch).Total), nil
 }
 
@@ -278,14 +283,14 @@ func (f *vectorFit) rate(g *group, core rates) (hw.RowRate, float64, error) {
 	return core.rows[0], spread, err
 }
 
-// ceiling bounds a group's rate: its measured steps cannot have been faster than
-// products without anything around them.
+// ceiling bounds a group's rate: at it products take a hundredth of the group's fastest
+// step, so that they hide behind reading the weights, as those of one row may.
 func (f *vectorFit) ceiling(g *group) float64 {
 	most := 0.0
 	for _, p := range g.points {
 		most = max(most, 2*float64(p.model.ActiveParams())*float64(max(p.rows, p.batch.Prefill))/p.seconds)
 	}
-	return 10 * most // what reading and the core take may be nine tenths of a step
+	return 100 * most
 }
 
 // bias is the mean of ln(predicted/measured) over a group, and the sum of its squares.

@@ -2,6 +2,7 @@ package tune
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -134,5 +135,37 @@ func TestWhatCannotBeFitted(t *testing.T) {
 	run.Record.Results = nil
 	if _, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}, Runs: []Run{run}}); err == nil {
 		t.Error("a run without steps fits")
+	}
+}
+
+// The probe's products of one row go into the machine and through its file; a model that
+// the caches hold a part of is named.
+func TestWorkingSetsOfAProbe(t *testing.T) {
+	m := small(t, unit.Q8_0) // 1.5 GB
+	rec := &record.Record{Source: "steps", Results: []record.Result{{Kind: record.Serving, What: "decode", Unit: "s", Value: 1, Batch: 1, Context: 100}}}
+	for notes, rates := range [][]float64{{40e9, 20e9, 8.1e9, 8e9}, {40e9, 20e9, 16e9, 8e9}} {
+		probe := host()
+		for i, rate := range rates { // 0.5, 1, 2, 4 GB
+			probe.Results = append(probe.Results, record.Result{Kind: record.Memory, What: record.GEMV, Unit: "bytes/s", Value: rate / 2, Best: rate, Format: "q8_0", Bytes: 500e6 << i, Device: "cpu", Threads: 1})
+		}
+		o, err := Fit(t.Context(), &Input{Records: []*record.Record{probe}, Runs: []Run{{m, rec}}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(o.Notes) != notes {
+			t.Errorf("rates %g: notes %q, want %d", rates, o.Notes, notes)
+		}
+		data, err := catalog.EncodeCluster(o.Machine, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := catalog.ReadCluster("m.yaml", data)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := []hw.Stream{{Format: unit.Q8_0, Bytes: 0.5e9, Rate: rates[0]}, {Format: unit.Q8_0, Bytes: 1e9, Rate: rates[1]}, {Format: unit.Q8_0, Bytes: 2e9, Rate: rates[2]}, {Format: unit.Q8_0, Bytes: 4e9, Rate: rates[3]}}
+		if got := again.Device.Kernels.Streams; !slices.Equal(got, want) {
+			t.Errorf("streams %+v, want %+v", got, want)
+		}
 	}
 }
