@@ -49,7 +49,7 @@ func (f *launchFlags) register(cmd *cobra.Command) {
 	text(&f.image, "image", "container `IMAGE` (default: the engine's own, where it has one)")
 	text(&f.routerImage, "router-image", "container `IMAGE` of a disaggregated service's router (default: --image's)")
 	text(&f.namespace, "namespace", "Kubernetes `NAMESPACE`")
-	text(&f.volume, "model-volume", "PersistentVolumeClaim, or folder for compose, mounted at /models: `NAME`")
+	text(&f.volume, "model-volume", "PersistentVolumeClaim, or volume of compose, mounted at /models: `NAME`")
 	fs.StringArrayVar(&f.env, "env", nil, "`NAME=VALUE` in the environment of every command, such as NCCL_IB_HCA=mlx5; repeat it for more")
 	text(&f.rdma, "rdma", "`RESOURCE` of an RDMA device per GPU, such as rdma/ib")
 	countFlag(cmd, &f.probes, "probe-nodes", "add a job that measures N nodes and the ways between them (default 0)")

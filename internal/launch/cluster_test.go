@@ -287,3 +287,43 @@ func TestDenseLayersOfSGLang(t *testing.T) {
 		}
 	}
 }
+
+// TestModelReachesItsContainer: by the hub with a token, from a volume that holds it, or
+// from the machine's own folder.
+func TestModelReachesItsContainer(t *testing.T) {
+	for _, c := range []struct {
+		target            Target
+		path, volume      string
+		has, note, refuse string
+	}{
+		{Kube, "deepseek-ai/DeepSeek-R1", "", "name: hf-token\n", "secret hf-token", ""},
+		{Kube, "deepseek-ai/DeepSeek-R1", "models", "name: HF_HOME\n          value: /models", "secret hf-token", ""},
+		{Kube, "/models/r1", "models", "mountPath: /models\n", "", ""},
+		{Kube, "/data/r1", "models", "", "", "not in the volume models"},
+		{Kube, "/models/../data/r1", "models", "", "", "not in the volume models"},
+		{Kube, "/data/r1", "", "", "the image must hold", ""},
+		{Compose, "deepseek-ai/DeepSeek-R1", "", "HF_TOKEN: ${HF_TOKEN:-}", "", ""},
+		{Compose, "/data/r$1", "", "- /data:/data:ro\n", "", ""},
+		{Compose, "/da$ta/r1", "", "- /da$$ta:/da$$ta:ro\n", "", ""},
+		{Compose, "/r1", "", "- /r1:/r1:ro\n", "", ""},
+		{Compose, "/da:ta/r1", "", "", "has a colon", ""},
+		{Compose, "/models/r1", "models", "- models:/models\n", "", ""},
+	} {
+		r := ask(t, argv.SGLang, c.target, "deepseek-r1", "tp=8")
+		r.ModelPath, r.ModelVolume = c.path, c.volume
+		b, err := Build(r)
+		switch {
+		case c.refuse != "":
+			if err == nil || !strings.Contains(err.Error(), c.refuse) {
+				t.Errorf("%s from %q for %s: %v", c.path, c.volume, c.target, err)
+			}
+			continue
+		case err != nil:
+			t.Errorf("%s from %q for %s: %v", c.path, c.volume, c.target, err)
+			continue
+		}
+		if !strings.Contains(b.Files[0].Content, c.has) || !strings.Contains(strings.Join(b.Notes, "\n"), c.note) {
+			t.Errorf("%s from %q for %s has no %q or no note %q:\n%s", c.path, c.volume, c.target, c.has, c.note, b.Notes)
+		}
+	}
+}

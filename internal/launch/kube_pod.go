@@ -103,8 +103,16 @@ func (b *builder) podEnv(g *group, words []Word, names map[Ref]string) (env []co
 	for _, e := range g.env {
 		env = append(env, corev1.EnvVar{Name: e.name, Value: e.value.kube(names)})
 	}
-	if b.ModelVolume != "" && !path.IsAbs(b.ModelPath) {
+	if path.IsAbs(b.ModelPath) || g.role == "router" {
+		return env
+	}
+	if b.ModelVolume != "" {
 		env = append(env, corev1.EnvVar{Name: "HF_HOME", Value: modelDir})
 	}
-	return env
+	optional := true
+	return append(env, corev1.EnvVar{Name: "HF_TOKEN", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
+		LocalObjectReference: corev1.LocalObjectReference{Name: hubSecret}, Key: "token", Optional: &optional}}})
 }
+
+// hubSecret holds the token of the model hub, where the cluster has one.
+const hubSecret = "hf-token"

@@ -3,6 +3,7 @@ package launch
 import (
 	"cmp"
 	"fmt"
+	"path"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
@@ -56,10 +57,30 @@ func (b *builder) needsImage() error {
 	if b.Image == "" {
 		return fmt.Errorf("--target %s runs containers: give --image, one that holds %s %s", b.Target, b.Engine, b.list.Version)
 	}
+	if err := b.modelReaches(); err != nil {
+		return err
+	}
 	for i := range b.groups {
 		if g := &b.groups[i]; g.prepare != "" && g.role == "router" {
 			b.note("%s installs its program where the image %s lacks it, which needs the way to a package index: --router-image names an image that holds it", g.name, b.Image)
 		}
+	}
+	return nil
+}
+
+// modelReaches tells how a container comes to the model that its command names, and
+// refuses a path that the named volume does not hold.
+func (b *builder) modelReaches() error {
+	switch p := b.ModelPath; {
+	case b.Training != nil:
+	case !path.IsAbs(p):
+		if b.Target != Compose {
+			b.note("models of the hub that ask for a token take it from key token of the secret %s, where there is one", hubSecret)
+		}
+	case b.ModelVolume != "" && !strings.HasPrefix(path.Clean(p)+"/", modelDir+"/"):
+		return fmt.Errorf("model path %q is not in the volume %s, which is mounted at %s: give its path there with --model-path", p, b.ModelVolume, modelDir)
+	case b.ModelVolume == "" && b.Target != Compose:
+		b.note("no volume was named, so the image must hold the model's path: --model-volume names a claim that is mounted at %s", modelDir)
 	}
 	return nil
 }

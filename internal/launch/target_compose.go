@@ -88,6 +88,31 @@ func (b *builder) composeFiles() ([]File, error) {
 	return append(files, b.configFiles()...), nil
 }
 
+// composedModel brings the model to an instance: from a volume, or from its folder on
+// this machine.
+func (b *builder) composedModel(g *group, s *composeService) {
+	local := path.IsAbs(b.ModelPath)
+	if b.ModelVolume != "" {
+		s.Volumes = append(s.Volumes, b.ModelVolume+":"+modelDir)
+	}
+	switch dir := path.Dir(b.ModelPath); {
+	case g.role == "router":
+	case !local:
+		s.Environment["HF_TOKEN"] = "${HF_TOKEN:-}" // of whoever starts it
+		if b.ModelVolume != "" {
+			s.Environment["HF_HOME"] = modelDir
+		}
+	case b.ModelVolume != "":
+	case strings.Contains(b.ModelPath, ":"): // which separates the parts of a mount
+		b.note("the model's path has a colon, so no mount could be written: bring it into the containers of %s", g.name)
+	default:
+		if dir == "/" {
+			dir = b.ModelPath
+		}
+		s.Volumes = append(s.Volumes, strings.ReplaceAll(dir+":"+dir+":ro", "$", "$$"))
+	}
+}
+
 // composed is one instance on the GPUs from first on; others reach it by name.
 func (b *builder) composed(g *group, name string, first, instance int) composeService {
 	s := composeService{Image: b.imageOf(g), IPC: "host", Environment: map[string]string{}}
@@ -122,12 +147,7 @@ func (b *builder) composed(g *group, name string, first, instance int) composeSe
 	for _, f := range g.files {
 		s.Volumes = append(s.Volumes, "./"+f.Name+":"+configDir+"/"+f.Name+":ro")
 	}
-	if b.ModelVolume != "" {
-		s.Volumes = append(s.Volumes, b.ModelVolume+":"+modelDir)
-		if !path.IsAbs(b.ModelPath) {
-			s.Environment["HF_HOME"] = modelDir
-		}
-	}
+	b.composedModel(g, &s)
 	if g.gpus > 0 {
 		d := &composeDeploy{}
 		var ids []string
