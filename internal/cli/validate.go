@@ -44,12 +44,16 @@ func newValidateTrainingCommand(env *Env) *cobra.Command {
 	var runs string
 	var p validate.Predictor
 	var limits []string
+	var leaveOut bool
 	cmd := &cobra.Command{
 		Use:   "training",
 		Short: "Predict published training runs and state the errors",
 		Long: `Predict every run of a table from its description alone and state the errors: tokens per
 second and GPU, and memory where the run states it. What a row leaves unsaid is what its
 source's engine did, or the least recomputation that fits. docs/formats.md lists the columns.
+
+--leave-out fits the constants of whole steps again to the table, without the model, the GPU and the
+framework (source) of each run, and states the errors of that beside.
 
 --fail-above METRIC=FRACTION exits with 4 where a metric's median error is larger.`,
 		Example: `  ridgeline validate training --runs training_runs.csv
@@ -58,6 +62,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 	}
 	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from `FILE`, CSV or JSON lines")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
+	cmd.Flags().BoolVar(&leaveOut, "leave-out", false, "state the errors of each run with constants fitted to the others")
 	configsFlag(cmd, &p.Configs)
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
@@ -68,7 +73,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 		if err != nil {
 			return err
 		}
-		d, err := validateTraining(cmd.Context(), runs, &p)
+		d, err := validateTraining(cmd.Context(), runs, leaveOut, &p)
 		if err != nil {
 			return err
 		}
@@ -83,7 +88,7 @@ source's engine did, or the least recomputation that fits. docs/formats.md lists
 	return cmd
 }
 
-func validateTraining(ctx context.Context, path string, p *validate.Predictor) (*validate.Document, error) {
+func validateTraining(ctx context.Context, path string, leaveOut bool, p *validate.Predictor) (*validate.Document, error) {
 	f, err := input.Open(path)
 	if err != nil {
 		return nil, usagef("--runs: %w: give a file of runs, CSV or JSON lines", err)
@@ -93,7 +98,13 @@ func validateTraining(ctx context.Context, path string, p *validate.Predictor) (
 	if err != nil {
 		return nil, badInput(err)
 	}
-	return validate.Training(ctx, runs, bad, p), nil
+	d := validate.Training(ctx, runs, bad, p)
+	if leaveOut && ctx.Err() == nil {
+		if d.LeftOut, err = validate.TrainingLeaveOut(ctx, runs, p); err != nil {
+			return nil, err
+		}
+	}
+	return d, nil
 }
 
 // threshold is a metric's largest median error.

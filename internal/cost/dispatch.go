@@ -32,6 +32,10 @@ func (m *Machine) dispatch(p placement, c *work.Comm, a *alternatives) {
 		m.exchange(p, c, a)
 		return
 	}
+	if m.options.CopyPerChoice {
+		m.allToAll(p, b*choices(c), a)
+		return
+	}
 	a.add(m.transfer(legs{
 		name: "dispatch", latency: m.exchangeLatency(p), uplink: !m.rails,
 		scaleUp:     b * distinctGPUs(p, c) * (g - 1) / g,

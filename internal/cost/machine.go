@@ -18,6 +18,9 @@ type Options struct {
 	Attention float64
 	// ExpertWait replaces the default, see Machine.ExpertWait; 0 = keep it.
 	ExpertWait unit.Seconds
+	// CopyPerChoice exchanges training's tokens by plain all-to-all: a copy for each expert
+	// chosen, where the kernels of DeepEP send one to each node.
+	CopyPerChoice bool
 	// Engine names the serving engine whose kernels and overheads are priced; empty
 	// prices training's.
 	Engine string

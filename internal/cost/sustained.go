@@ -29,10 +29,10 @@ func (m *Machine) SustainedMeasured() bool {
 	return d.Kernels != nil && slices.ContainsFunc(d.Kernels.Sustained.Devices, func(s hw.DeviceShare) bool { return s.Device == d.Name })
 }
 
-// expertWait is fitted: the median over 26 published runs of mixture-of-experts
+// expertWait is fitted: the median over 25 published runs of mixture-of-experts
 // models other than DeepSeek-V3 (dgxc, mbridge and simumax rows of
-// training_runs.csv), quartiles 1.17 to 1.85 ms (validate.Refit).
-const expertWait unit.Seconds = 1.5e-3
+// training_runs.csv), quartiles 1.10 to 1.79 ms (validate.Refit).
+const expertWait unit.Seconds = 1.39e-3
 
 // ExpertWait is how long a layer with routed experts keeps the device waiting in
 // each direction: the number of tokens per expert has to reach the host before

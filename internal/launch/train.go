@@ -105,7 +105,8 @@ func (b *builder) interleave(p *plan.Plan) (overlap bool, err error) {
 	asked := p.Schedule
 	switch {
 	case p.PP == 1 || asked == sched.OneFOneB || asked == sched.Interleaved:
-		return false, nil
+		b.paired = p.Overlap.EP && p.EP > 1 && (p.PP == 1 || asked == sched.Interleaved)
+		return b.paired, nil
 	case pairing(asked):
 		if err := b.lacks("schedule "+asked.String(), "interleaved 1F1B (vpp=2) with --overlap-moe-expert-parallel-comm and --delay-wgrad-compute"); err != nil {
 			return false, err

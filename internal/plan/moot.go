@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/sched"
 )
 
 // Moot is the error about the first given key that cannot have an effect on
@@ -21,6 +22,10 @@ func (f *Fixed) Moot(m *model.Model) error {
 		}
 	}
 	switch {
+	case p.Overlap.EP && !m.MoE():
+		return fmt.Errorf("overlap=%s: %s has no experts: leave ep out", p.Overlap, m.Name)
+	case p.Overlap.EP && f.Has(KeyPP) && p.PP > 1 && f.Has(KeySchedule) && p.Schedule != sched.Interleaved:
+		return fmt.Errorf("overlap=%s has no effect with schedule=%s: ep needs schedule=interleaved, or pp=1", p.Overlap, p.Schedule)
 	case p.CPAllToAll && f.Has(KeyCP) && p.CP == 1:
 		return fmt.Errorf("cpcomm=a2a has no effect with cp=1: leave it out, or give cp of 2 or more")
 	case p.ShardGroup > 0 && f.Has(KeyZeRO) && p.ZeRO == 0:

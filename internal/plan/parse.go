@@ -189,7 +189,7 @@ func (f *Fixed) setWord(k Key, value string) error {
 		p.CPAllToAll, ok, want = value == "a2a", oneOf(value, "a2a", "ring"), "ring or a2a"
 	case KeyOverlap:
 		p.Overlap, ok = parseOverlap(value)
-		want = "none, all, or names joined by +: tp dp pp"
+		want = "none, all, or names joined by +: tp dp pp ep"
 	case KeyOffload:
 		p.OffloadOptim, ok, want = value == "optimizer", oneOf(value, "optimizer", "none"), "optimizer or none"
 	case KeyTuning:

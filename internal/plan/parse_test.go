@@ -83,6 +83,7 @@ func TestParseTexts(t *testing.T) {
 		{"recompute=moe+norm", Plan{Recompute: ReMoE | ReNorm}},
 		{"sp=off,offload=none,cpcomm=ring,attention=flash,tuning=full,overlap=none", Plan{}},
 		{"overlap=all", Plan{Overlap: allOverlap}},
+		{"overlap=all+ep", Plan{Overlap: Overlap{TP: true, DP: true, PP: true, EP: true}}},
 	} {
 		f, err := Parse(c.text)
 		if err != nil {
@@ -107,7 +108,7 @@ func TestParseBad(t *testing.T) {
 		{"zero=4", "zero", "0, 1, 2 or 3"}, {"zero=-1", "zero", "0, 1, 2 or 3"}, {"fsdp=0", "fsdp", "fsdp alone"},
 		{"fsdp,zero=1", "zero", "leave one"}, {"schedule=2f2b", "schedule", "1f1b"}, {"recompute=some", "recompute", "selective"},
 		{"recompute=norm+full", "recompute", "none, selective, full"}, {"sp=2", "sp", "0 or 1"}, {"cpcomm=tree", "cpcomm", "ring or a2a"},
-		{"overlap=ep", "overlap", "tp dp pp"}, {"offload=weights", "offload", "optimizer or none"}, {"tuning=dora", "tuning", "qlora"},
+		{"overlap=xx", "overlap", "tp dp pp ep"}, {"offload=weights", "offload", "optimizer or none"}, {"tuning=dora", "tuning", "qlora"},
 		{"attention=sdpa", "attention", "flash"}, {"gpus=8", "gpus", "tp pp vpp"}, {"tp=8,tp=4", "tp", "keep one"},
 		{"fsdp,fsdp", "fsdp", "keep one"}, {"fsdp=1,fsdp", "fsdp", "keep one"}, {",,,", "names no key", "tp=8"}, {" , ", "names no key", "tp=8"},
 		{"=8", `""`, "tp pp vpp"}, {"tp=8\npp=2", "tp", "whole number"}, {"a\nb=1", "a", "tp pp vpp"},
@@ -167,7 +168,7 @@ func randomPlan(rng *rand.Rand) Plan {
 	n := func() int { return 1 + rng.IntN(3)*rng.IntN(64) }
 	b := func() bool { return rng.IntN(2) == 0 }
 	p := Plan{TP: n(), CP: n(), PP: n(), DP: n(), VPP: n(), EP: n(), ETP: n(), ZeRO: rng.IntN(4), SP: b(), CPAllToAll: b(),
-		MicroBatch: n(), Recompute: Recompute(rng.IntN(int(ReFull))), Overlap: Overlap{b(), b(), b()}, OffloadOptim: b(), UnfusedAttn: b()}
+		MicroBatch: n(), Recompute: Recompute(rng.IntN(int(ReFull))), Overlap: Overlap{b(), b(), b(), b()}, OffloadOptim: b(), UnfusedAttn: b()}
 	if b() {
 		p.ShardGroup = n()
 	}
@@ -193,8 +194,8 @@ func TestWords(t *testing.T) {
 			t.Errorf("recompute %s reads back as %s, %v", r, got, ok)
 		}
 	}
-	for i := range 8 {
-		o := Overlap{i&1 > 0, i&2 > 0, i&4 > 0}
+	for i := range 16 {
+		o := Overlap{i&1 > 0, i&2 > 0, i&4 > 0, i&8 > 0}
 		if got, ok := parseOverlap(o.String()); !ok || got != o {
 			t.Errorf("overlap %s reads back as %s, %v", o, got, ok)
 		}

@@ -107,13 +107,15 @@ const ReSelective = ReNorm | ReAct | ReMLAUp
 // Has tells whether module m is recomputed.
 func (r Recompute) Has(m Recompute) bool { return r&(m|ReFull) != 0 }
 
-// Overlap says which communication may hide behind compute. The expert
-// all-to-all hides only in schedules that pair two micro-batches (DualPipe and
-// DualPipeV), so it has no switch of its own.
+// Overlap says which communication may hide behind compute. Schedules that pair two
+// micro-batches (DualPipe and DualPipeV) hide the expert all-to-all by themselves; EP
+// pairs them in the steady state of an interleaved pipeline, or without a pipeline
+// (Megatron-LM's --overlap-moe-expert-parallel-comm), and does nothing elsewhere.
 type Overlap struct {
 	TP bool // tensor-parallel collectives pipelined with their GEMMs
 	DP bool // gradient and parameter collectives behind backward and forward
 	PP bool // boundary sends behind compute
+	EP bool // expert all-to-all and the wait for its counts behind the kernels of another micro-batch
 }
 
 // Tuning is what the run trains.

@@ -52,19 +52,20 @@ func ParseRecompute(s string) (Recompute, bool) {
 	return r, true
 }
 
-// String is none, all or the names joined by +.
+// String is none, or names joined by +; all stands for tp, dp and pp, what engines
+// overlap by themselves.
 func (o Overlap) String() string {
 	var names []string
+	if o.TP && o.DP && o.PP {
+		names, o.TP, o.DP, o.PP = append(names, "all"), false, false, false
+	}
 	for _, f := range o.fields() {
 		if *f.on {
 			names = append(names, f.name)
 		}
 	}
-	switch len(names) {
-	case 0:
+	if len(names) == 0 {
 		return "none"
-	case len(o.fields()):
-		return "all"
 	}
 	return strings.Join(names, "+")
 }
@@ -75,19 +76,19 @@ type overlapField struct {
 }
 
 func (o *Overlap) fields() []overlapField {
-	return []overlapField{{"tp", &o.TP}, {"dp", &o.DP}, {"pp", &o.PP}}
+	return []overlapField{{"tp", &o.TP}, {"dp", &o.DP}, {"pp", &o.PP}, {"ep", &o.EP}}
 }
 
 func parseOverlap(s string) (Overlap, bool) {
 	var o Overlap
-	switch s {
-	case "none":
+	if s == "none" {
 		return o, true
-	case "all":
-		return Overlap{true, true, true}, true
 	}
 	for _, word := range strings.Split(s, "+") {
-		found := false
+		found := word == "all"
+		if found {
+			o.TP, o.DP, o.PP = true, true, true
+		}
 		for _, f := range o.fields() {
 			if f.name == word {
 				*f.on, found = true, true

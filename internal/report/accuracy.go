@@ -40,6 +40,9 @@ func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
 	b := map[string]string{"targets": stamp + "\n\n" +
 		markdown([]string{"what", "n", "median", "mean", "target median", "target mean", ""}, targetRows(a, "**missed**")) + "\n" + timesLine(a)}
 	if d := a.Training; d != nil {
+		if len(d.LeftOut) > 0 {
+			b["left-out"] = markdown(leftOutHead, leftOutRows(d))
+		}
 		b["training"] = markdown([]string{"source", "GPU", "precision", "FFN", "n", "median", "mean", "p90", "bias", "memory"}, trainingRows(d))
 	}
 	if d := a.Operators; d != nil {
@@ -77,6 +80,23 @@ func trainingRows(d *validate.Document) [][]string {
 	for i := range d.Groups {
 		g := &d.Groups[i]
 		rows = append(rows, row([]string{g.Key["source"], g.Key["gpu"], g.Key["precision"], g.Key["ffn"]}, &g.Errors, g.Memory))
+	}
+	return rows
+}
+
+var leftOutHead = []string{"left out", "which", "FFN", "n", "median", "mean", "p90", "bias"}
+
+// fewLeftOut leaves single models, GPUs and frameworks of fewer runs out of the tables.
+const fewLeftOut = 3
+
+func leftOutRows(d *validate.Document) [][]string {
+	var rows [][]string
+	for i := range d.LeftOut {
+		g := &d.LeftOut[i]
+		if g.Key["which"] != "each" && (g.N < fewLeftOut || g.Key["left_out"] == "model") {
+			continue
+		}
+		rows = append(rows, append([]string{g.Key["left_out"], g.Key["which"], g.Key["ffn"]}, errorCells(&g.Errors)...))
 	}
 	return rows
 }

@@ -28,6 +28,11 @@ func Validation(p *Page, d *validate.Document) {
 	}
 	columns := append([]Column{Left("source"), Left("gpu"), Left("precision"), Left("ffn")}, errorColumns...)
 	p.Table(append(columns, Right("memory")), rows)
+	if len(d.LeftOut) > 0 {
+		p.Line("")
+		p.Heading("Constants fitted again without the model, the GPU or the framework of each run")
+		p.Table(append([]Column{Left("left out"), Left("which"), Left("ffn")}, errorColumns...), leftOutRows(d))
+	}
 	worst(p, d)
 	for i, s := range d.Skipped {
 		if i == 0 {

@@ -80,7 +80,7 @@ func (e *Evaluator) unburdened(p *plan.Plan) *plan.Plan {
 	q := &e.bare
 	*q = *p
 	q.Recompute, q.ZeRO, q.OffloadOptim, q.ShardGroup = plan.ReNone, 0, false, 0
-	q.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
+	q.Overlap = plan.Overlap{TP: true, DP: true, PP: true, EP: p.Overlap.EP}
 	return q
 }
 
@@ -90,7 +90,7 @@ func (e *Evaluator) unburdened(p *plan.Plan) *plan.Plan {
 func (e *Evaluator) Busy(p *plan.Plan) unit.Seconds {
 	s := e.shape(e.unburdened(p))
 	t := s.alone
-	if p.Schedule == sched.DualPipe || p.Schedule == sched.DualPipeV {
+	if p.Schedule == sched.DualPipe || p.Schedule == sched.DualPipeV || pairsExchange(p) {
 		t = s.kernels
 	}
 	return t * unit.Seconds(p.MicroBatches(e.job.GlobalBatch)) / unit.Seconds(p.PP)

@@ -6,9 +6,9 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 // test): of dense and of mixture-of-experts models that no fit saw, and of GPUs that none saw.
 var (
 	DenseRange         = [2]float64{0.91, 1.08}
-	MoERange           = [2]float64{0.75, 1.65}
+	MoERange           = [2]float64{0.80, 1.38}
 	DenseStrangerRange = [2]float64{0.82, 1.10}
-	MoEStrangerRange   = [2]float64{0.68, 1.60}
+	MoEStrangerRange   = [2]float64{0.71, 1.44}
 )
 
 // Range80 is the step times between which four in five measured ones should lie; never

@@ -79,6 +79,9 @@ func (p *passCost) line() unit.Seconds {
 	return t
 }
 
+// steady is line without the wait for routed experts, which another micro-batch's kernels cover.
+func (p *passCost) steady() unit.Seconds { return p.line() - p.waits[work.AxisEP] }
+
 // layerCost is a layer priced under one shape: its passes and its memory.
 type layerCost struct {
 	pass                           [directions]passCost

@@ -48,7 +48,7 @@ func randomPlans(t testing.TB, j *plan.Job, precision string, n int) []plan.Plan
 		p := plan.Plan{TP: pick(1, 2, 4, 8), CP: pick(1, 1, 1, 2), PP: pick(1, 2, 4, 8, 16), VPP: 1, EP: 1, ETP: 1, ZeRO: r.IntN(4),
 			MicroBatch: pick(1, 2, 4), Schedule: sched.Kind(r.IntN(int(sched.NumKinds))), Precision: plan.Precisions[precision],
 			Recompute: []plan.Recompute{plan.ReNone, plan.ReSelective, plan.ReFull, plan.ReAct}[r.IntN(4)],
-			Overlap:   plan.Overlap{TP: r.IntN(2) == 0, DP: r.IntN(2) == 0, PP: r.IntN(2) == 0}}
+			Overlap:   plan.Overlap{TP: r.IntN(2) == 0, DP: r.IntN(2) == 0, PP: r.IntN(2) == 0, EP: r.IntN(2) == 0}}
 		if p.Schedule == sched.ZB1P || p.Schedule == sched.ZB2P {
 			continue // their order depends on the times, so a slower part may find a luckier order
 		}
@@ -195,7 +195,7 @@ func TestOverlapNeverHurts(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
+			p.Overlap = plan.Overlap{TP: true, DP: true, PP: true, EP: true}
 			all, err := e.Evaluate(&p)
 			if err != nil {
 				t.Fatal(err)
@@ -228,4 +228,38 @@ func TestClonesAreIndependent(t *testing.T) {
 		})
 	}
 	wg.Wait()
+}
+
+// Pairing micro-batches hides the expert exchange of an interleaved pipeline: the step is
+// shorter than without and no shorter than the kernels alone; 1F1B has no pairs.
+func TestOverlapOfExperts(t *testing.T) {
+	e := evaluator(t, "qwen3-235b-a22b", cluster(t, "b200x256"), 2048, 4096)
+	for _, c := range []struct {
+		text string
+		less bool
+	}{{"tp=1,pp=8,vpp=2,dp=32,ep=32,zero=1,mbs=1,schedule=interleaved", true}, {"tp=1,pp=8,dp=32,ep=32,zero=1,mbs=1,schedule=1f1b", false}} {
+		fixed, err := plan.Parse(c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := fixed.Plan
+		p.Precision = plan.Precisions["bf16"]
+		p.CP, p.ETP, p.VPP, p.Overlap = 1, 1, max(p.VPP, 1), plan.Overlap{TP: true, DP: true, PP: true}
+		apart, err := e.Evaluate(&p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Overlap.EP = true
+		paired, err := e.Evaluate(&p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if less := paired.Step < 0.9*apart.Step; less != c.less || !c.less && paired.Step != apart.Step {
+			t.Errorf("%s: %v apart, %v paired", c.text, apart.Step, paired.Step)
+		}
+		sum := paired.Kernels()
+		if sum < apart.Kernels()*(1-1e-9) || paired.Waits[WaitEP] > apart.Waits[WaitEP] || paired.Step < paired.Lower {
+			t.Errorf("%s: kernels %v and %v, exchange %v and %v, at least %v", c.text, apart.Kernels(), sum, apart.Waits[WaitEP], paired.Waits[WaitEP], paired.Lower)
+		}
+	}
 }

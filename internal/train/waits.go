@@ -51,15 +51,15 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing, n unit.Second
 }
 
 // passWaits adds the waits of one placed pass. What its length exceeds kernels
-// and known waits by is exchange that nothing hid, and kernels slowed by it.
+// and known waits by is exchange and the wait for routed experts that nothing hid, and
+// kernels slowed by the exchange.
 func (r *Result) passWaits(x *sched.Placed, l *layout) {
 	var known unit.Seconds
 	add := func(q *passCost) {
 		r.Waits[WaitTP] += q.waits[work.AxisTP]
 		r.Waits[WaitCP] += q.waits[work.AxisCP]
-		r.Waits[WaitEP] += q.waits[work.AxisEP]
 		r.Waits[WaitDP] += q.waits[work.AxisDP]
-		known += q.line()
+		known += q.steady()
 		if x.Pass != sched.FB {
 			r.Waits[WaitDP] += q.uncovered()
 			known += q.uncovered()
@@ -88,7 +88,7 @@ func (r *Result) passWaits(x *sched.Placed, l *layout) {
 		}
 		known += r.sent(l, x.Chunk-1)
 	}
-	if rest := x.End - x.Start - known; rest > 0 && r.Plan.EP > 1 {
+	if rest := x.End - x.Start - known; rest > 0 && r.Experts {
 		r.Waits[WaitEP] += rest
 	}
 }

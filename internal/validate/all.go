@@ -24,6 +24,8 @@ type Accuracy struct {
 	// Seconds is how long each kind took, by its name.
 	Seconds map[string]float64 `json:"seconds"`
 	Missing []string           `json:"missing,omitempty"` // what the folder lacks
+
+	trainingRuns []Run
 }
 
 // RequestsOutcome is a replayed run.
@@ -61,6 +63,13 @@ func All(ctx context.Context, dir, configs string, began func(kind string)) (*Ac
 	if len(a.Seconds) == 0 {
 		return nil, fmt.Errorf("%s: none of %s: give a folder with at least one of them", dir, strings.Join(a.Missing, ", "))
 	}
+	if a.Training != nil {
+		began("training runs that the constants did not see")
+		var err error
+		if a.Training.LeftOut, err = TrainingLeaveOut(ctx, a.trainingRuns, &Predictor{Configs: configs}); err != nil {
+			return nil, err
+		}
+	}
 	a.Targets = targets(a)
 	return a, nil
 }
@@ -90,10 +99,12 @@ func (a *Accuracy) training(ctx context.Context, path, configs string) error {
 	}
 	defer f.Close()
 	runs, bad, err := ReadRuns(f, path)
-	if err == nil {
-		a.Training = Training(ctx, runs, bad, &Predictor{Configs: configs})
+	if err != nil {
+		return err
 	}
-	return err
+	a.trainingRuns = runs
+	a.Training = Training(ctx, runs, bad, &Predictor{Configs: configs})
+	return nil
 }
 
 func (a *Accuracy) requests(ctx context.Context, path, configs string) error {

@@ -20,6 +20,10 @@ type engine struct {
 	ends      bool // embedding and head count as a layer each where the pipeline is cut
 	halfGrads bool // gradients of 16 bit, see settleGradients
 	memory    counter
+	copies    bool // expert exchange sends a copy for each choice
+	// pairs are GPU generations whose recipes hide the expert exchange behind other
+	// micro-batches where the pipeline is interleaved.
+	pairs []string
 }
 
 // counter is what a source's memory figure counts, and its unit.
@@ -58,6 +62,12 @@ var megatron = engine{overlap: plan.Overlap{TP: true, DP: true, PP: true}, memor
 //   - selrec: Megatron-LM of 2022: arXiv:2205.05198, before fused attention and
 //     overlapped collectives; its full recomputation is the baseline without
 //     sequence parallelism (table 5).
+//   - mbridge: Megatron-Bridge; its recipes for Blackwell of an interleaved pipeline hide the expert exchange
+//     behind other micro-batches (Megatron-LM's --overlap-moe-expert-parallel-comm needs
+//     virtual stages; Megatron-Bridge:docs/training/communication-overlap.md). Which recipes did so is not in the rows:
+//     that Hopper's did not is read off the one run of Qwen3-235B-A22B, whose exchange between nodes shows whole.
+//   - dgxc: NeMo of early 2025, whose experts exchange by plain all-to-all, a copy per
+//     choice (Megatron-LM's default --moe-token-dispatcher-type of the time).
 //   - simumax: Megatron-LM without overlap of tensor-parallel collectives; the
 //     figures are max_memory_allocated in GiB (README of training_runs.csv).
 var engines = map[string]engine{
@@ -65,7 +75,9 @@ var engines = map[string]engine{
 	"zb":      {overlap: plan.Overlap{PP: true}, unfused: true, ends: true, memory: allocated},
 	"bloom":   {unfused: true, wholeRows: true, ends: true, halfGrads: true, memory: device},
 	"selrec":  {unfused: true, memory: decimal},
-	"simumax": {overlap: plan.Overlap{DP: true}, memory: allocated},
+	"mbridge": {overlap: megatron.overlap, memory: decimal, pairs: []string{"blackwell"}},
+	"dgxc":    {overlap: megatron.overlap, memory: decimal, copies: true},
+	"simumax": {overlap: plan.Overlap{DP: true}, copies: true, memory: allocated},
 }
 
 // eagerShares are what two engines lose beside the Megatron family that the sustained shares

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -18,9 +19,10 @@ import (
 
 // Prediction is one run predicted.
 type Prediction struct {
-	Run    *Run
-	MoE    bool
-	Arch   string // GPU generation
+	Run  *Run
+	MoE  bool
+	Arch string // GPU generation
+
 	Device string // catalogue name
 	Result *train.Result
 	// Memory is the prediction in the unit and the scope of the run's own figure.
@@ -60,6 +62,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
+	pl.Overlap.EP = pl.VPP > 1 && slices.Contains(engineOf(r).pairs, c.Device.Arch)
 	choices, err := recomputations(r, m)
 	if err != nil {
 		return nil, &unknownError{"recompute", err}
@@ -102,6 +105,7 @@ func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evalua
 	if engineOf(r).older && o.Attention == 0 {
 		o.Attention = olderAttention[c.Device.Arch]
 	}
+	o.CopyPerChoice = o.CopyPerChoice || engineOf(r).copies
 	if share := engineOf(r).share; share > 0 && o.Sustained == 0 {
 		o.Sustained = share * sustained(c.Device)
 	}

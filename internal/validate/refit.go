@@ -66,11 +66,16 @@ func (f *Fit) Generic() hw.Sustained {
 // exact solves for the constant with which a run is predicted exactly, its step
 // being linear between the probes.
 func exact(r *Run, at probe, set func(*cost.Options, float64)) (value float64, p *Prediction, err error) {
+	return exactBy(&Predictor{}, r, at, set)
+}
+
+// exactBy is exact with a predictor's folder of models.
+func exactBy(by *Predictor, r *Run, at probe, set func(*cost.Options, float64)) (value float64, p *Prediction, err error) {
 	var steps [2]float64
 	for i, v := range [2]float64{at.low, at.high} {
-		var o cost.Options
+		o := by.Options
 		set(&o, v)
-		pr := Predictor{Options: o}
+		pr := Predictor{Configs: by.Configs, Options: o}
 		if p, err = pr.Predict(r); err != nil {
 			return 0, nil, fmt.Errorf("%s: %w", r.ID, err)
 		}
@@ -147,7 +152,7 @@ func (f *Fit) experts(runs []Run) error {
 		if err != nil {
 			return err
 		}
-		if !p.MoE {
+		if !p.MoE || p.Result.Plan.Overlap.EP { // paired exchanges cover the wait
 			continue
 		}
 		w, _, err := exact(r, probe{1e-9, 1e-3}, func(o *cost.Options, v float64) {

@@ -74,7 +74,7 @@ func TestLeaveOneSourceOut(t *testing.T) {
 		t.Skip("fits over all runs")
 	}
 	limits := map[string]float64{"dgxc": 0.12, "mbridge": 0.20, "nemo": 0.10, "selrec": 0.15, "simumax": 0.20, "zb": 0.18}
-	all := alone(t)
+	all := aloneRuns(t)
 	for _, source := range sustainedSources {
 		var ratios []float64
 		for i := range all {

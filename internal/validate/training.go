@@ -19,6 +19,8 @@ type Document struct {
 	// Cuts are the errors of the rows that a target is set for, see Targets.
 	Cuts        []Group  `json:"cuts,omitempty"`
 	Predictions []Scored `json:"predictions"`
+	// LeftOut is the errors of runs that the constants did not see, see TrainingLeaveOut.
+	LeftOut []Group `json:"left_out,omitempty"`
 	// Malformed is how many of Skipped, its first ones, are bad input: rows that make
 	// no sense or name what does not exist.
 	Malformed int `json:"-"`

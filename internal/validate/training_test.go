@@ -22,13 +22,13 @@ func TestPublishedRuns(t *testing.T) {
 	}
 	speed, memory := d.Metrics[MetricThroughput], d.Metrics[MetricMemory]
 	t.Logf("speed %+v memory %+v", speed, memory)
-	if speed.MedianAPE > 0.045 || speed.MAPE > 0.085 || math.Abs(speed.Bias) > 0.04 {
+	if speed.MedianAPE > 0.045 || speed.MAPE > 0.075 || math.Abs(speed.Bias) > 0.04 {
 		t.Errorf("throughput: %+v", speed)
 	}
 	if dense := d.cut(CutDense); dense.MedianAPE > 0.05 || dense.MAPE > 0.08 {
 		t.Errorf("dense, layout and recomputation known: %+v", *dense)
 	}
-	if moe := d.cut(CutMoE); moe.MedianAPE > 0.10 || moe.MAPE > 0.28 { // the mean should be 0.18, see docs/accuracy.md
+	if moe := d.cut(CutMoE); moe.MedianAPE > 0.07 || moe.MAPE > 0.24 { // the mean should be 0.18, see docs/accuracy.md
 		t.Errorf("mixture of experts: %+v", *moe)
 	}
 	if memory.MedianAPE > 0.05 || memory.MAPE > 0.08 || memory.P90APE > 0.12 {
