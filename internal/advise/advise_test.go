@@ -120,7 +120,8 @@ func TestPadded(t *testing.T) {
 	for _, c := range []struct {
 		text   string
 		padded bool
-	}{{"fsdp", true}, {"fsdp,mbs=1", false}, {"zero=3", false}, {"", false}} {
+	}{{"fsdp", true}, {"fsdp,mbs=1", true}, {"fsdp,mbs=2,dp=16,recompute=full", true}, {"fsdp,mbs=3", false}, {"fsdp,dp=8", false},
+		{"zero=3", false}, {"zero=3,tp=1,mbs=1,dp=16", false}, {"", false}} {
 		f, err := plan.Parse(c.text)
 		if err != nil {
 			t.Fatal(err)

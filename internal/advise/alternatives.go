@@ -152,19 +152,24 @@ func (q *Question) nearest(ctx context.Context, fix *plan.Fixed, narrow func(*se
 }
 
 // Padded rounds the batch up for plain FSDP over ranks that do not divide it;
-// the padding counts as no tokens, and the note says so. Any other question comes
-// back as it is, with an empty note.
+// the padding counts as no tokens, and the note says so. Keys that are given
+// beside fsdp must go with the padded share. Any other question comes back as it
+// is, with an empty note.
 func (q *Question) Padded(fix *plan.Fixed) (*Question, string) {
 	j := q.Job
 	ranks := j.GPUs
 	rest := j.GlobalBatch % ranks
-	if fix == nil || !fix.Plain || rest == 0 || fix.Has(plan.KeyMBS) || fix.Has(plan.KeyDP) || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 {
+	if fix == nil || !fix.Plain || rest == 0 || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 || fix.Has(plan.KeyDP) && fix.Plan.DP != ranks {
 		return q, ""
 	}
 	k := *j
 	k.Idle = ranks - rest
 	k.GlobalBatch += k.Idle
+	share := k.GlobalBatch / ranks
+	if fix.Has(plan.KeyMBS) && share%fix.Plan.MicroBatch != 0 {
+		return q, ""
+	}
 	return q.with(func(q *Question) { q.Job = &k }), fmt.Sprintf("%d sequences do not divide over %d ranks (%.4g each): %d ranks take %d, the others %d; an engine would want %d or %d",
-		j.GlobalBatch, ranks, float64(j.GlobalBatch)/float64(ranks), rest, k.GlobalBatch/ranks, k.GlobalBatch/ranks-1,
+		j.GlobalBatch, ranks, float64(j.GlobalBatch)/float64(ranks), rest, share, share-1,
 		j.GlobalBatch-rest, k.GlobalBatch)
 }

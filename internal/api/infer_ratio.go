@@ -23,6 +23,28 @@ type RatioCell struct {
 	Met             bool
 }
 
+// Best is the pair with most output per GPU: of those that meet the SLO if any
+// does, else of those that fit.
+func (a *RatioAnswer) Best() *RatioCell {
+	best := &a.Cells[0]
+	for i := range a.Cells {
+		if c := &a.Cells[i]; c.beats(best) {
+			best = c
+		}
+	}
+	return best
+}
+
+func (c *RatioCell) beats(other *RatioCell) bool {
+	switch {
+	case c.Met != other.Met:
+		return c.Met
+	case c.Point.Fits != other.Point.Fits:
+		return c.Point.Fits
+	}
+	return c.Point.PerGPU() > other.Point.PerGPU()
+}
+
 // ratioWorkers are the numbers that are looked at.
 var ratioWorkers = []int{1, 2, 3, 4, 6, 8, 12, 16}
 

@@ -165,3 +165,39 @@ func TestDocumentsLinkToFiles(t *testing.T) {
 		}
 	}
 }
+
+// The README says the same in both languages: its commands, pictures and links are
+// equal, in the same order.
+func TestReadmesAgree(t *testing.T) {
+	link := regexp.MustCompile(`\]\(([^)]*)\)`)
+	kept := func(name string) (lines []string) {
+		text, err := os.ReadFile("../../" + name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, line := range strings.Split(string(text), "\n") {
+			code, block := strings.CutPrefix(line, "    ")
+			code, _, _ = strings.Cut(code, "  #")
+			switch {
+			case block && !strings.HasPrefix(code, "#"):
+				lines = append(lines, strings.TrimRight(code, " "))
+			case strings.HasPrefix(line, "#"):
+				lines = append(lines, strings.Repeat("#", strings.Count(strings.Fields(line)[0], "#")))
+			default:
+				for _, m := range link.FindAllStringSubmatch(line, -1) {
+					lines = append(lines, strings.Replace(m[1], ".vi.md", ".md", 1))
+				}
+			}
+		}
+		return lines
+	}
+	en, vi := kept("README.md"), kept("README.vi.md")
+	for i := range max(len(en), len(vi)) {
+		if i >= len(en) || i >= len(vi) || en[i] != vi[i] {
+			t.Fatalf("entry %d: README.md has %q, README.vi.md %q", i, en[min(i, len(en)-1)], vi[min(i, len(vi)-1)])
+		}
+	}
+	if len(en) < 40 {
+		t.Errorf("only %d lines were held together", len(en))
+	}
+}

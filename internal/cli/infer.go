@@ -64,6 +64,7 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 		}
 		return showInfer(env, *asJSON, a)
 	}
+	cmd.AddCommand(newInferRatioCommand(env))
 	return cmd
 }
 

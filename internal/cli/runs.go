@@ -79,7 +79,6 @@ func newRunsListCommand(env *Env) *cobra.Command {
 }
 
 func newRunsShowCommand(env *Env) *cobra.Command {
-	var db string
 	cmd := &cobra.Command{
 		Use:   "show RUN",
 		Short: "Show one kept run; with --json its document",
@@ -87,15 +86,9 @@ func newRunsShowCommand(env *Env) *cobra.Command {
   ridgeline runs show 12 --json`,
 		Args: positional(1, 1, "RUN, a number, a name or last"),
 	}
-	dbFlag(cmd, &db)
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		runs, err := findRuns(cmd.Context(), db, args)
-		if err != nil {
-			return err
-		}
+	onRuns(cmd, func(_ context.Context, runs []*store.Run, _ string, asJSON bool) error {
 		r := runs[0]
-		if *asJSON {
+		if asJSON {
 			return report.JSON(env.Stdout, r.Document)
 		}
 		if r.Kind != store.Bench {
@@ -106,8 +99,22 @@ func newRunsShowCommand(env *Env) *cobra.Command {
 			return err
 		}
 		return env.print(func(p *report.Page) { report.Run(p, r, d) })
-	}
+	})
 	return cmd
+}
+
+// onRuns makes cmd do something with the kept runs that its arguments name.
+func onRuns(cmd *cobra.Command, do func(ctx context.Context, runs []*store.Run, db string, asJSON bool) error) {
+	var db string
+	dbFlag(cmd, &db)
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		runs, err := findRuns(cmd.Context(), db, args)
+		if err != nil {
+			return err
+		}
+		return do(cmd.Context(), runs, db, *asJSON)
+	}
 }
 
 // findRuns finds every word's run.
@@ -128,38 +135,31 @@ func findRuns(ctx context.Context, db string, words []string) (runs []*store.Run
 }
 
 func newRunsDeleteCommand(env *Env) *cobra.Command {
-	var db string
 	cmd := &cobra.Command{
 		Use:     "delete RUN...",
 		Short:   "Delete kept runs",
 		Example: `  ridgeline runs delete 3 4`,
 		Args:    positional(1, 10_000, "RUN, a number, a name or last"),
 	}
-	dbFlag(cmd, &db)
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		runs, err := findRuns(cmd.Context(), db, args)
-		if err != nil {
-			return err
-		}
+	onRuns(cmd, func(ctx context.Context, runs []*store.Run, db string, asJSON bool) error {
 		var ids []int64
 		for _, r := range runs {
 			ids = append(ids, r.ID)
 		}
-		d, err := openStore(cmd.Context(), db, false)
+		d, err := openStore(ctx, db, false)
 		if err != nil {
 			return err
 		}
 		defer d.Close()
 		slices.Sort(ids)
 		ids = slices.Compact(ids)
-		if err := d.Delete(cmd.Context(), ids...); err != nil {
+		if err := d.Delete(ctx, ids...); err != nil {
 			return err
 		}
-		if *asJSON {
+		if asJSON {
 			return report.JSON(env.Stdout, map[string][]int64{"deleted": ids})
 		}
 		return env.print(func(p *report.Page) { p.Line("%s deleted", report.Plural(int64(len(ids)), "run")) })
-	}
+	})
 	return cmd
 }

@@ -1,14 +1,16 @@
 package cli
 
 import (
+	"context"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/store"
 )
 
 func newRunsCompareCommand(env *Env) *cobra.Command {
-	var db string
 	cmd := &cobra.Command{
 		Use:   "compare A B",
 		Short: "Compare two measurements, or a prediction with a measurement",
@@ -21,19 +23,13 @@ each mean, and of TTFT what the service's own metrics explain.`,
   ridgeline runs compare plan-a 12 --json`,
 		Args: positional(2, 2, "two runs, A and B: numbers, names or last"),
 	}
-	dbFlag(cmd, &db)
-	asJSON := jsonFlag(cmd)
-	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		runs, err := findRuns(cmd.Context(), db, args)
-		if err != nil {
-			return err
-		}
+	onRuns(cmd, func(_ context.Context, runs []*store.Run, _ string, asJSON bool) error {
 		c, err := api.CompareRuns(runs[0], runs[1])
 		if err != nil {
 			return badInput(err)
 		}
-		return showCompared(env, *asJSON, c)
-	}
+		return showCompared(env, asJSON, c)
+	})
 	return cmd
 }
 

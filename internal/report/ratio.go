@@ -1,31 +1,83 @@
 package report
 
-import "github.com/ridgeline/ridgeline/internal/api"
+import (
+	"fmt"
+	"strconv"
 
-// RatioDoc is a disaggregated plan at several numbers of workers.
-type RatioDoc struct {
-	Model   string         `json:"model"`
-	Cluster string         `json:"cluster"`
-	Prefill []int          `json:"prefill_workers"`
-	Decode  []int          `json:"decode_workers"`
-	Cells   []RatioCellDoc `json:"cells"`
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// Ratio draws output per GPU over the workers of both roles, and the best pair.
+func Ratio(p *Page, a *api.RatioAnswer) {
+	r := a.Request
+	split := r.Plan.Disaggregated()
+	p.Heading("Serving %s on %s: prefill against decode workers", r.Model.Name, a.Variant.Cluster.Name)
+	p.Facts(
+		[2]string{"workers", fmt.Sprintf("prefill %s, decode %s", split.Prefill.String(), split.Decode.String())},
+		[2]string{"requests", fmt.Sprintf("%s tokens in, %s out; %s in flight at the service", Grouped(r.ISL), Grouped(r.OSL), countsText(r.Concurrency))},
+		[2]string{"objective", objectiveText(r.SLO)})
+	best := a.Best()
+	x := best.Point
+	switch {
+	case !x.Fits:
+		p.section("Verdict: nothing fits")
+		p.Text(0, "An instance needs %s per GPU of %s usable.", unit.FormatGB(x.Need), unit.FormatGB(x.Memory.Budget))
+		return
+	case !best.Met:
+		p.section("Verdict: no pair meets the objective; most output gives")
+	default:
+		p.section("Verdict: the pair with most output per GPU")
+	}
+	p.Line("  %s, %s", Plural(int64(best.Prefill), "prefill worker"), Plural(int64(best.Decode), "decode worker"))
+	t := times(x)
+	p.Facts(
+		[2]string{"size", fmt.Sprintf("%s, %s in flight", Plural(int64(x.Layout.GPUs()), "GPU"), Grouped(int64(x.Concurrency)))},
+		[2]string{"one user", fmt.Sprintf("first token after %s, then %s per token", t[0], t[1])},
+		[2]string{"service", fmt.Sprintf("%s output tokens/s per GPU", t[4])},
+		[2]string{"cost", costText(x)},
+		[2]string{"binds", boundWords(x)})
+	p.section("Output tokens/s per GPU: rows are prefill workers, columns decode workers")
+	p.Table(ratioTable(a))
+	if r.SLO.Any() && best.Met {
+		p.Text(0, "* meets the objective.")
+	}
+	if len(a.Cells) < len(a.Prefill)*len(a.Decode) {
+		p.Text(0, "Empty: the cluster does not hold so many workers.")
+	}
 }
 
-// RatioCellDoc is one pair; pairs that the cluster does not hold are left out.
-type RatioCellDoc struct {
-	Prefill int      `json:"prefill_workers"`
-	Decode  int      `json:"decode_workers"`
-	Met     bool     `json:"meets_slo"`
-	Point   PointDoc `json:"point"`
+// ratioTable has a row for each number of prefill workers.
+func ratioTable(a *api.RatioAnswer) ([]Column, [][]string) {
+	columns := []Column{Right("")}
+	for _, d := range a.Decode {
+		columns = append(columns, Right(strconv.Itoa(d)))
+	}
+	var rows [][]string
+	for _, n := range a.Prefill {
+		row := []string{strconv.Itoa(n)}
+		for _, d := range a.Decode {
+			row = append(row, ratioCell(a, n, d))
+		}
+		rows = append(rows, row)
+	}
+	return columns, rows
 }
 
-// NewRatioDoc builds the document.
-func NewRatioDoc(a *api.RatioAnswer) RatioDoc {
-	d := RatioDoc{Model: a.Request.Model.Name, Cluster: a.Variant.Cluster.Name, Prefill: a.Prefill, Decode: a.Decode, Cells: []RatioCellDoc{}}
-	of := &api.InferAnswer{Request: a.Request}
+func ratioCell(a *api.RatioAnswer, prefill, decode int) string {
 	for i := range a.Cells {
 		c := &a.Cells[i]
-		d.Cells = append(d.Cells, RatioCellDoc{c.Prefill, c.Decode, c.Met, pointDoc(of, a.Variant, c.Point)})
+		switch {
+		case c.Prefill != prefill || c.Decode != decode:
+		case !c.Point.Fits:
+			return "does not fit"
+		case c.Met && a.Request.SLO.Any():
+			return rate(c.Point.PerGPU()) + " *"
+		case a.Request.SLO.Any():
+			return rate(c.Point.PerGPU()) + "  "
+		default:
+			return rate(c.Point.PerGPU())
+		}
 	}
-	return d
+	return ""
 }

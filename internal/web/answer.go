@@ -46,9 +46,8 @@ func add[B any](s *Server, c computed[B]) {
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(c.document), true, op.OperationID)
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: c.example}}}
 	op.Responses = map[string]*huma.Response{"200": {Description: "the answer", Content: map[string]*huma.MediaType{
-		"application/json": {Schema: schema},
-		"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString,
-			Description: `events: progress {"done":N,"all":N}, then result with the document above, or error with a problem`}},
+		"application/json":  {Schema: schema},
+		"text/event-stream": s.eventStream(map[string]any{"progress": Done{}, "result": c.document, "error": Problem{}}),
 	}}}
 	huma.Register(s.api, op, func(ctx context.Context, in *input[B]) (*huma.StreamResponse, error) {
 		if wantsEvents(in.Accept) {
@@ -62,14 +61,30 @@ func add[B any](s *Server, c computed[B]) {
 	})
 }
 
-// compute answers in turn.
-func compute[B any](ctx context.Context, s *Server, c computed[B], body *B, p progress) (any, error) {
+// eventStream describes an answer in server-sent events: the data of each by its name.
+func (s *Server) eventStream(data map[string]any) *huma.MediaType {
+	schemas := map[string]any{}
+	for event, doc := range data {
+		schemas[event] = s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(doc), true, event)
+	}
+	return &huma.MediaType{Schema: &huma.Schema{Type: huma.TypeString, Description: "server-sent events; x-events states the data of each"},
+		Extensions: map[string]any{"x-events": schemas}}
+}
+
+// compute answers in turn. A panic is a defect of one answer, and not the end of
+// the server, on whatever goroutine this runs.
+func compute[B any](ctx context.Context, s *Server, c computed[B], body *B, p progress) (doc any, err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			doc, err = nil, defective(v)
+		}
+	}()
 	ctx, leave, err := s.gate.enter(ctx, c.quick != nil && c.quick(body))
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	doc, err := c.answer(ctx, body, p)
+	doc, err = c.answer(ctx, body, p)
 	var own *Problem
 	switch {
 	case ctx.Err() != nil:

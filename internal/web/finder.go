@@ -136,8 +136,8 @@ func planText(raw json.RawMessage) (string, error) {
 			return "", fmt.Errorf("plan key %q is no number and no word", k)
 		}
 		switch text := fmt.Sprint(v); {
-		case k == "precision", k == "fsdp": // said by a field of its own, and by zero and the degrees
-		case text == "0" && k == "rank": // no adapters, as when left out
+		case k == "precision": // said by a field of its own
+		case text == "0" && (k == "rank" || k == "fsdp"): // no adapters, not that plan: as when left out
 		default:
 			words = append(words, k+"="+text)
 		}

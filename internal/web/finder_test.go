@@ -22,6 +22,25 @@ func TestStatedPlansComeBack(t *testing.T) {
 	}
 }
 
+// A plan that an answer states for a batch that does not divide over its ranks can
+// be asked about again: its timeline is that of the plan.
+func TestPaddedPlansComeBack(t *testing.T) {
+	h := serve(t, Options{})
+	uneven := trainExample.with(example{"global_batch": 250})
+	_, _, b := fetch(t, post(t, h.URL+"/api/v1/train", uneven.with(example{"plan": "fsdp", "alone": true})))
+	var doc report.TrainDoc
+	if err := json.Unmarshal(b, &doc); err != nil || len(doc.Plans) == 0 {
+		t.Fatalf("%s: %v", b, err)
+	}
+	for _, p := range doc.Plans {
+		code, _, b := fetch(t, post(t, h.URL+"/api/v1/train/timeline", uneven.with(example{"plan": p.Plan})))
+		var moments report.TimelineDoc
+		if err := json.Unmarshal(b, &moments); err != nil || code != 200 || moments.Step != p.Step {
+			t.Errorf("%s: %d %.200s, want a step of %v", p.Text, code, b, p.Step)
+		}
+	}
+}
+
 func priced(t *testing.T, url string, plan any) *report.PlanDoc {
 	t.Helper()
 	_, _, b := fetch(t, post(t, url+"/api/v1/train/price", trainExample.with(example{"plans": []any{plan}, "turn": "network=0.1"})))

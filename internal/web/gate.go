@@ -49,7 +49,7 @@ func newGate(ctx context.Context, l Limits) *gate {
 	return &gate{newLane(l.Turns, l.Waiting), newLane(2*l.Turns, l.Waiting), l.Time, ctx}
 }
 
-// enter waits for a turn. The context it returns ends with the request, the
+// enter waits for a turn, no longer than an answer may take. The context it returns ends with the request, the
 // server or the time; leave must be called.
 func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave func(), _ error) {
 	lane := g.searches
@@ -61,8 +61,13 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 	default:
 		return nil, nil, problem(http.StatusServiceUnavailable, "too many requests wait for an answer: try again later")
 	}
+	patience := time.NewTimer(g.time)
+	defer patience.Stop()
 	select {
 	case lane.turns <- struct{}{}:
+	case <-patience.C:
+		<-lane.waiting
+		return nil, nil, problem(http.StatusServiceUnavailable, "no turn came within "+g.time.String()+": try again later")
 	case <-ctx.Done():
 		<-lane.waiting
 		return nil, nil, problem(statusGone, "the request was cancelled")

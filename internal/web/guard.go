@@ -65,8 +65,13 @@ func defect(w http.ResponseWriter) {
 		if v == http.ErrAbortHandler {
 			panic(v)
 		}
-		refuse(w, problem(http.StatusInternalServerError, fmt.Sprintf("a defect of Ridgeline: %v", v)))
+		refuse(w, defective(v))
 	}
+}
+
+// defective is the answer where v was panicked with.
+func defective(v any) *Problem {
+	return problem(http.StatusInternalServerError, fmt.Sprintf("a defect of Ridgeline: %v", v))
 }
 
 // ours tells whether host names this server: an address literal that the request

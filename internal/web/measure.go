@@ -52,6 +52,9 @@ type live struct {
 	watchers map[chan liveEvent]struct{}
 }
 
+// ended is all there is to say to who follows an evaluation that is over.
+type ended struct{}
+
 type liveEvent struct {
 	name string
 	data any
@@ -70,7 +73,7 @@ func (l *live) begin() error {
 
 // end gives the place back; watchers are told.
 func (l *live) end() {
-	l.tell(liveEvent{"end", struct{}{}})
+	l.tell(liveEvent{"end", ended{}})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.on = false
@@ -160,7 +163,7 @@ func (s *Server) benchRoutes() {
 		"The service must be one that the server was started for with --bench-url; its key comes from the server's environment or a file."
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: benchExample}}}
-	op.Responses = eventsAnswer("sample, stage, then result with {id, document} or error with a problem")
+	op.Responses = s.eventsAnswer(map[string]any{"sample": sample{}, "stage": bench.Stage{}, "result": measured{}, "error": Problem{}})
 	huma.Register(s.api, op, func(ctx context.Context, in *input) (*huma.StreamResponse, error) {
 		c, err := in.Body.request(&s.options)
 		if err != nil {
@@ -172,16 +175,15 @@ func (s *Server) benchRoutes() {
 		return &huma.StreamResponse{Body: func(h huma.Context) { s.measure(h, c) }}, nil
 	})
 	watch := operation("live", "/api/v1/runs/live", tagMeasured, "The evaluation under way, as events; 204 where there is none")
-	watch.Responses = eventsAnswer("sample, stage, then end")
+	watch.Responses = s.eventsAnswer(map[string]any{"sample": sample{}, "stage": bench.Stage{}, "end": ended{}})
 	watch.Responses["204"] = &huma.Response{Description: "no evaluation is under way"}
 	huma.Register(s.api, watch, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
 		return &huma.StreamResponse{Body: s.follow}, nil
 	})
 }
 
-func eventsAnswer(what string) map[string]*huma.Response {
-	return map[string]*huma.Response{"200": {Description: "events: " + what,
-		Content: map[string]*huma.MediaType{"text/event-stream": {Schema: &huma.Schema{Type: huma.TypeString}}}}}
+func (s *Server) eventsAnswer(data map[string]any) map[string]*huma.Response {
+	return map[string]*huma.Response{"200": {Description: "events", Content: map[string]*huma.MediaType{"text/event-stream": s.eventStream(data)}}}
 }
 
 // measure runs an evaluation; the client that started it ends it by going away.

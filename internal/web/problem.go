@@ -7,8 +7,6 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
-
-	"github.com/ridgeline/ridgeline/internal/ask"
 )
 
 // Problem is an error as RFC 9457 words it: detail is one line that names the
@@ -16,9 +14,8 @@ import (
 type Problem struct {
 	Title  string `json:"title" doc:"the status in words"`
 	Status int    `json:"status" doc:"HTTP status code"`
-	Detail string `json:"detail" doc:"one line: what is wrong, and after a colon the mend"`
+	Detail string `json:"detail" doc:"one line: what is wrong, and the mend"`
 	Field  string `json:"field,omitempty" doc:"the field of the request that is wrong"`
-	Mend   string `json:"mend,omitempty" doc:"what to do, the end of detail"`
 }
 
 func (p *Problem) Error() string { return p.Detail }
@@ -35,9 +32,6 @@ func problem(status int, detail string) *Problem {
 	p := &Problem{Title: http.StatusText(status), Status: status, Detail: fieldNames(strings.Join(strings.Fields(detail), " "))}
 	if m := anyFlag.FindStringSubmatch(detail); m != nil {
 		p.Field = underscored(m[1])
-	}
-	if i := strings.LastIndex(p.Detail, ": "); i >= 0 && status < http.StatusInternalServerError {
-		p.Mend = p.Detail[i+2:]
 	}
 	return p
 }
@@ -63,12 +57,6 @@ func (e *fieldError) Unwrap() error { return e.err }
 
 // badInput is the answer to a question that cannot be answered as it was put.
 func badInput(err error) *Problem {
-	var missing *ask.MissingError
-	if errors.As(err, &missing) {
-		p := problem(http.StatusUnprocessableEntity, err.Error())
-		p.Mend = "give " + p.Field
-		return p
-	}
 	var own *Problem
 	if errors.As(err, &own) {
 		return own

@@ -53,6 +53,7 @@ func TestBenchIsKept(t *testing.T) {
 	h := serve(t, Options{Store: db, Services: Services{URLs: []string{url}, Key: secret}})
 	body := example{"url": url, "model": "m", "isl": 16, "osl": 8, "concurrency": "1,2", "requests": 12, "warmup": 0, "no_check": true}
 	seen := &bytes.Buffer{}
+	described := describer(t, h.URL)
 	var ids []string
 	for range 2 {
 		stream := bufio.NewReader(open(t, t.Context(), h.Client(), h.URL+"/api/v1/bench", body).Body)
@@ -60,6 +61,9 @@ func TestBenchIsKept(t *testing.T) {
 		for {
 			name, data := event(t, stream)
 			seen.WriteString(data)
+			if err := described("paths", "/api/v1/bench", "post", "responses", "200", "content", "text/event-stream", "x-events", name).Validate(decoded(t, []byte(data))); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
 			if name == "stage" {
 				stages++
 			}

@@ -1,4 +1,4 @@
-import { useEffect, useMemo, useState } from 'preact/hooks'
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Lang, languages, preferred, speech, type Language } from './i18n'
 import { address, parse, tabs, type State, type Tab } from './state'
 import { read, savedTheme, setTheme, write, type Theme } from './theme'
@@ -16,10 +16,7 @@ export function App() {
   const catalogue = useCatalogue()
 
   // A tab is a step of history; a change of the question replaces the address.
-  useEffect(() => {
-    const to = address(state)
-    if (to !== location.hash) history.replaceState(null, '', to)
-  }, [state])
+  useAddress(address(state))
   useEffect(() => {
     const back = () => setState((s) => ({ ...s, ...only(parse(location.hash)) }))
     addEventListener('popstate', back)
@@ -38,7 +35,7 @@ export function App() {
   return (
     <Lang.Provider value={words}>
       <a class="skip" href="#answer" onClick={(e) => (e.preventDefault(), document.getElementById('answer')!.focus())}>{words.t.skip}</a>
-      <Head tab={state.tab} go={go} lang={lang} setLang={(l) => (write('ridgeline.language', l), setLang(l))} />
+      <Head tab={state.tab} here={address(state)} go={go} lang={lang} setLang={(l) => (write('ridgeline.language', l), setLang(l))} />
       <main id="answer" tabIndex={-1}>
         {state.tab === 'training' && <Training {...part('training')} catalogue={catalogue} />}
         {state.tab === 'serving' && <Serving {...part('serving')} catalogue={catalogue} />}
@@ -48,15 +45,33 @@ export function App() {
   )
 }
 
+// The least time between two changes of the address, ms: browsers refuse them where they come thick, as from a slider.
+const addressPause = 200
+
+/** useAddress writes the address at once, and while it changes thick and fast the last one a little later. */
+function useAddress(to: string): void {
+  const last = useRef(0)
+  useEffect(() => {
+    const write = () => {
+      last.current = Date.now()
+      if (to !== location.hash) history.replaceState(null, '', to)
+    }
+    const wait = last.current + addressPause - Date.now()
+    if (wait <= 0) return write()
+    const timer = setTimeout(write, wait)
+    return () => clearTimeout(timer)
+  }, [to])
+}
+
 /** only the tab that the address speaks of changes by it. */
 const only = (s: State): Partial<State> => ({ tab: s.tab, [s.tab]: s[s.tab] })
 
-function Head({ tab, go, lang, setLang }: { tab: Tab; go: (t: Tab) => void; lang: Language; setLang: (l: Language) => void }) {
+function Head({ tab, here, go, lang, setLang }: { tab: Tab; here: string; go: (t: Tab) => void; lang: Language; setLang: (l: Language) => void }) {
   const { t } = speech(lang)
   const [theme, set] = useState<Theme>(savedTheme)
   const [copied, setCopied] = useState('')
   const copy = () =>
-    navigator.clipboard.writeText(location.href).then(
+    navigator.clipboard.writeText(new URL(here, location.href).href).then(
       () => setCopied(t.share.copied),
       () => setCopied(t.share.failed),
     )

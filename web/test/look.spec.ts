@@ -1,11 +1,12 @@
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { expect, open, serving, shot, small, test } from './page'
+import type { Page } from '@playwright/test'
+import { drop, expect, open, serving, shot, slide, small, test } from './page'
 
 const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 /** violations of WCAG 2.2 AA that axe finds on the page as it stands. */
-async function violations(page: import('@playwright/test').Page): Promise<string[]> {
+async function violations(page: Page): Promise<string[]> {
   await page.evaluate(axe)
   return page.evaluate(async () => {
     const found = await (window as unknown as { axe: typeof import('axe-core') }).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
@@ -13,15 +14,58 @@ async function violations(page: import('@playwright/test').Page): Promise<string
   })
 }
 
+/** Views are all that the page can look like, with what brings each about. */
+const views: Record<string, (page: Page) => Promise<void>> = {
+  training: (page) => open(page, small),
+  'training-moved': async (page) => {
+    await open(page, small)
+    await slide(page, 'wall-net', -4)
+    await expect(page.locator('#walls-verdict')).toContainText('flips')
+  },
+  'training-nothing-fits': (page) => open(page, '#/training?model=llama-3.1-405b&cluster=h100x8&batch=256&precision=bf16'),
+  'training-refused': async (page) => {
+    await page.goto('/' + small.replace('h100x16', 'h1000x16'))
+    await expect(page.locator('.failed').first()).toBeVisible()
+  },
+  'training-waiting': async (page) => {
+    await page.goto('/#/training?cluster=h100x16384&batch=61440&precision=bf16')
+    await expect(page.locator('.waiting')).toBeVisible()
+  },
+  'training-empty': async (page) => {
+    await page.route('**/api/v1/train', (r) => new Promise(() => r)) // never answered
+    await page.goto('/' + small)
+    await page.locator('.go').getByRole('button').click()
+    await expect(page.locator('.empty')).toBeVisible()
+  },
+  serving: (page) => open(page, serving),
+  'serving-missed': (page) => open(page, serving.replace('tpot=20', 'tpot=0.001')),
+  measured: async (page) => {
+    await page.goto('/#/measured')
+    await expect(page.locator('.card')).not.toHaveCount(0)
+    await expect(page.locator('.skeleton')).toHaveCount(0)
+  },
+  'measured-runs': async (page) => {
+    await page.goto('/#/measured')
+    for (const name of ['bench-a100', 'bench-h100']) await drop(page, name + '.json', readFileSync(new URL(`fixtures/${name}.json`, import.meta.url), 'utf8'))
+    await page.locator('#other').selectOption({ index: 1 })
+    await expect(page.locator('#figures tbody tr').first()).toBeVisible()
+  },
+  'measured-validation': async (page) => {
+    await page.goto('/#/measured')
+    await drop(page, 'v.json', readFileSync(new URL('fixtures/validate-training.json', import.meta.url), 'utf8'))
+    await expect(page.locator('#figure-gap-groups svg')).toBeVisible()
+  },
+  api: async (page) => {
+    await page.goto('/docs')
+    await expect(page.locator('main section')).not.toHaveCount(0)
+  },
+}
+
 for (const scheme of ['light', 'dark'] as const) {
-  for (const [name, hash] of [['training', small], ['serving', serving], ['measured', '#/measured']] as const) {
+  for (const [name, show] of Object.entries(views)) {
     test(`${name} in ${scheme} passes axe`, async ({ page }) => {
       await page.emulateMedia({ colorScheme: scheme, reducedMotion: 'reduce' })
-      if (name === 'measured') {
-        await page.goto('/' + hash)
-        await expect(page.locator('.card')).not.toHaveCount(0)
-        await expect(page.locator('.skeleton')).toHaveCount(0)
-      } else await open(page, hash)
+      await show(page)
       await shot(page, `${name}-${scheme}`)
       expect(await violations(page)).toEqual([])
     })
@@ -46,6 +90,10 @@ test.describe('phone', () => {
       await open(page, hash)
       expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390)
       await shot(page, `${name}-phone`)
+      const binds = page.locator('main table').first().getByRole('columnheader', { name: 'Bound by' })
+      await binds.scrollIntoViewIfNeeded()
+      const at = (await binds.boundingBox())!
+      expect(at.x + at.width).toBeLessThanOrEqual(390) // without moving the table
     })
   }
 })

@@ -41,7 +41,7 @@ test('sliders price the plans anew and tell where the verdict flips', async ({ p
   await slide(page, 'wall-net', -4)
   await expect(verdict).toContainText(/The verdict on plan 1 flips from compute to network/)
   await expect(page.locator('#verdict .facts dd').first()).not.toHaveText(before)
-  expect(decodeURIComponent(page.url())).toContain('moved=net=0.0625')
+  await expect(page).toHaveURL(/moved=net%3D0\.0625/)
   await expect(page.locator('#wall-net-flip')).toContainText(/Flips (below|above)/)
   await expect(page.locator('.flipmark').first()).toBeAttached()
   await shot(page, 'training-network-slow')
@@ -145,6 +145,7 @@ test('a link holds what was searched and what was moved, and a search takes the 
   await expect(page.locator('#walls-verdict:not([aria-busy])')).toContainText('flips from compute to network')
   const [lead, step] = [await page.locator('#verdict .lead').innerText(), (await page.locator('#verdict .facts dd').first().textContent())!]
   await expect(page.locator('#plans tr[aria-current] .badge')).toBeVisible() // pictures follow the lead
+  await expect(page).toHaveURL(/moved=net%3D0\.0625/)
   const again = await context.newPage()
   await open(again, new URL(page.url()).hash)
   await expect(again.locator('#verdict .lead')).toHaveText(lead)
@@ -173,6 +174,48 @@ test('a damaged link and a batch of letters are told as such', async ({ page }) 
   await page.locator('.go button').click()
   await page.locator('.go').getByRole('button', { name: 'Find plans' }).click()
   await expect(page.locator('.failed')).toContainText('abc')
+})
+
+test('an old link with a precision that the machine lacks says so once, and keeps the answer', async ({ page }) => {
+  await open(page, small + '&moved=precision%3Dnvfp4')
+  await expect(page.locator('.failed')).toHaveCount(1)
+  await expect(page.locator('#walls .failed')).toContainText('nvfp4')
+  await expect(page.locator('#walls-verdict')).toContainText('stands as it was searched')
+  await expect(page.locator('#verdict .lead')).toContainText('The best plan is')
+  await expect(page.locator('#figure-roofline svg').first()).toBeVisible()
+  await page.locator('#wall-precision').selectOption('fp8')
+  await expect(page.locator('.failed')).toHaveCount(0)
+  await expect(page.locator('#walls-verdict')).toContainText('per step')
+})
+
+test('plain FSDP over a batch that does not divide has its timeline, also as walls move', async ({ page }) => {
+  await open(page, small.replace('batch=256', 'batch=250') + '&plan=fsdp')
+  await expect(page.locator('#figure-timeline svg').first()).toBeVisible()
+  await expect(page.locator('#figure-memory svg').first()).toBeVisible()
+  await slide(page, 'wall-net', -3)
+  await expect(page.locator('#walls-verdict')).toContainText('per step')
+  await expect(page.locator('.failed')).toHaveCount(0)
+})
+
+test('sliders answer while the hand still moves, and the address is not written at every step', async ({ page }) => {
+  await open(page, small)
+  const seen = await page.locator('#wall-net').evaluate(async (el: HTMLInputElement) => {
+    const verdict = document.querySelector('#walls-verdict')!
+    const texts = new Set<string>()
+    let written = 0
+    const own = history.replaceState.bind(history)
+    history.replaceState = (...a) => (written++, own(...a))
+    for (let i = 0; i < 60; i++) {
+      el.value = String(-i / 20)
+      el.dispatchEvent(new Event('input', { bubbles: true }))
+      await new Promise((ok) => setTimeout(ok, 16))
+      texts.add(verdict.textContent ?? '')
+    }
+    return { texts: texts.size, written }
+  })
+  expect(seen.texts).toBeGreaterThan(5)
+  expect(seen.written).toBeLessThan(30)
+  await expect(page).toHaveURL(/net%3D0\.1/)
 })
 
 test('edited figures of the cluster are searched with', async ({ page }) => {

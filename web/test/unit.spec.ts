@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
 import { parseEvent } from '../src/api/client'
 import { csv } from '../src/chart/export'
@@ -82,4 +83,14 @@ test('both languages say everything', () => {
   for (const k of ['bound', 'part', 'phase', 'pass'] as const) expect(Object.keys(vi[k].known)).toEqual(Object.keys(en[k].known))
   expect(preferred(['fr-FR', 'vi-VN', 'en'])).toBe('vi')
   expect(preferred(['fr'])).toBe('en')
+})
+
+test('names that the server chooses from are said in Vietnamese', () => {
+  const named = (file: string, what: RegExp): string[] => [...readFileSync(new URL('../../internal/' + file, import.meta.url), 'utf8').matchAll(what)].map((m) => m[1]!)
+  const strategies = named('api/infer_strategies.go', /^\t\{"([^"]+)", func/gm)
+  const families = [...named('advise/alternatives.go', /\{name: "([^"]+)"/g), ...named('advise/alternatives.go', /PlainFSDP = "([^"]+)"/g)]
+  expect(strategies.length).toBeGreaterThan(5)
+  expect(families.length).toBeGreaterThan(5)
+  expect(strategies.filter((x) => vi.strategy(x) === x)).toEqual([])
+  expect(families.filter((x) => vi.alternative(x) === x)).toEqual([])
 })

@@ -99,6 +99,8 @@ const draw = (doc) => {
       if (content) fields(section, doc, content.schema, "Request");
       const answer = op.responses["200"]?.content?.["application/json"];
       if (answer) fields(section, doc, answer.schema, "Answer");
+      const events = op.responses["200"]?.content?.["text/event-stream"]?.["x-events"] ?? {};
+      for (const [name, schema] of Object.entries(events)) if (!answer || name === "progress") fields(section, doc, schema, `Event ${name}`);
       form(section, method.toUpperCase(), path, op, doc);
     }
   }

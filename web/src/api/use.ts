@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Problem } from './client'
 
 /** Loaded is a question under way, its answer, or what went wrong; the last answer stays while the next is fetched. */
@@ -34,6 +34,47 @@ export function useLoaded<T>(key: string, ask: (signal: AbortSignal) => Promise<
       abort.abort()
     }
   }, [key])
+  return state
+}
+
+/**
+ * useFollowing asks at once whenever key changes. While one question is under way only the newest waits
+ * behind it: what follows a hand is answered as it moves, and not only once it rests. An empty key asks
+ * nothing and forgets the last answer.
+ */
+export function useFollowing<T>(key: string, ask: (signal: AbortSignal) => Promise<T>): Loaded<T> {
+  const [state, set] = useState<Loaded<T>>({ busy: key !== '' })
+  const wanted = useRef({ key, ask })
+  wanted.current = { key, ask }
+  const flight = useRef<AbortController>(undefined)
+  const stop = () => {
+    flight.current?.abort()
+    flight.current = undefined
+  }
+  // A layout effect: an ordinary one would wait until the page is painted.
+  useLayoutEffect(() => {
+    if (key === '') {
+      stop()
+      set({ busy: false })
+    } else if (flight.current) set((s) => ({ ...s, busy: true }))
+    else void follow((flight.current = new AbortController()).signal)
+  }, [key])
+  useEffect(() => stop, [])
+
+  const follow = async (signal: AbortSignal) => {
+    set((s) => ({ ...s, busy: true }))
+    for (let last = false; !last; ) {
+      const asked = wanted.current
+      const got: { value?: T; error?: Problem } = await asked.ask(signal).then(
+        (value) => ({ value }),
+        (e: unknown) => ({ error: asProblem(e) }),
+      )
+      if (signal.aborted) return
+      last = wanted.current.key === asked.key
+      set((s) => ({ value: s.value, ...got, busy: !last }))
+    }
+    flight.current = undefined
+  }
   return state
 }
 

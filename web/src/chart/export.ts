@@ -3,6 +3,9 @@
 
 const kept = ['fill', 'stroke', 'stroke-width', 'stroke-dasharray', 'opacity', 'fill-opacity', 'font-size', 'font-family', 'font-weight', 'paint-order', 'stroke-linejoin', 'text-anchor', 'dominant-baseline']
 
+/** colour of the page by its name, as the theme of the moment has it. */
+const colour = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name).trim()
+
 export function standalone(svg: SVGSVGElement): SVGSVGElement {
   const copy = svg.cloneNode(true) as SVGSVGElement
   const from = [svg, ...svg.querySelectorAll<SVGElement>('*')]
@@ -26,7 +29,7 @@ export function standalone(svg: SVGSVGElement): SVGSVGElement {
   const ground = document.createElementNS('http://www.w3.org/2000/svg', 'rect')
   ground.setAttribute('width', '100%')
   ground.setAttribute('height', '100%')
-  ground.setAttribute('fill', getComputedStyle(document.documentElement).getPropertyValue('--paper').trim() || '#fff')
+  ground.setAttribute('fill', colour('--paper'))
   copy.prepend(ground)
   return copy
 }
@@ -46,7 +49,6 @@ function titled(svg: SVGSVGElement, h: Heading): SVGSVGElement {
   const copy = standalone(svg)
   const { width, height } = svg.viewBox.baseVal
   const made: SVGElement[] = []
-  const style = getComputedStyle(document.documentElement)
   const add = (name: string, at: Record<string, string | number>, text = '') => {
     const el = document.createElementNS('http://www.w3.org/2000/svg', name)
     for (const [k, v] of Object.entries(at)) el.setAttribute(k, String(v))
@@ -54,7 +56,7 @@ function titled(svg: SVGSVGElement, h: Heading): SVGSVGElement {
     made.push(el)
   }
   const write = (x: number, y: number, text: string, weight = 400) =>
-    add('text', { x, y, fill: style.getPropertyValue('--ink').trim() || '#000', 'font-size': 12, 'font-weight': weight, 'font-family': getComputedStyle(svg).fontFamily }, text)
+    add('text', { x, y, fill: colour('--ink'), 'font-size': 12, 'font-weight': weight, 'font-family': getComputedStyle(svg).fontFamily }, text)
   let y = 0
   for (const line of wrapped(h.title, width / letter)) write(8, (y += row), line, 600)
   for (const line of wrapped(h.subject, width / letter)) write(8, (y += row), line)

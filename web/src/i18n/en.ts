@@ -29,6 +29,7 @@ export const en = {
   phase: words({ forward: 'forward', 'input gradient': 'input gradient', 'weight gradient': 'weight gradient', recompute: 'recompute' }),
   pass: words({ F: 'F forward', B: 'B backward', W: 'W weight gradient', FB: 'F&B overlapped pair' }),
   alternative: words({}),
+  strategy: words({}),
   ask: {
     title: 'Question',
     model: 'Model',
@@ -97,6 +98,7 @@ export const en = {
     atSearched: 'With the other walls as they were searched:',
     noFlip: 'No value of this figure flips the verdict',
     asSearched: 'The walls stand as they were searched.',
+    failed: 'Nothing can be priced at these walls: what is shown stands as it was searched.',
     nothing: 'None of the listed plans fits or divides now: find plans again.',
     verdict: (step: string, bound: string, ratio: number, other: string, f: Format) =>
       `Now ${step} per step (${f.ratio(ratio)} times the searched one), bound by ${bound}.` + (other ? ` Plan ${other} leads now.` : ' The same plan leads.'),

@@ -38,6 +38,18 @@ export const vi: Dict = {
     'ZeRO-1 without a pipeline': 'ZeRO-1 không đường ống',
     'tensor parallel in a node, pipeline between': 'song song tensor trong nút, đường ống giữa các nút',
     'pipeline without overlapped pairs': 'đường ống không chồng cặp',
+    '1F1B or interleaved pipeline, ZeRO-1': 'đường ống 1F1B hoặc xen kẽ, ZeRO-1',
+  }),
+  strategy: words({
+    'attention data-parallel instead of tensor-parallel': 'attention song song dữ liệu thay cho song song tensor',
+    'attention tensor-parallel instead of data-parallel': 'attention song song tensor thay cho song song dữ liệu',
+    'whole experts on single ranks (EP)': 'mỗi chuyên gia nằm trọn trên một rank (EP)',
+    'every expert split over all ranks': 'chia mỗi chuyên gia trên mọi rank',
+    'one more copy of experts on every rank': 'thêm một bản sao chuyên gia trên mỗi rank',
+    'KV cache shared inside TP (context parallel)': 'chia bộ đệm KV trong nhóm TP (song song ngữ cảnh)',
+    'two micro-batches overlapped': 'chồng hai micro-batch lên nhau',
+    'KV cache in fp8': 'bộ đệm KV ở fp8',
+    'no speculation': 'không suy đoán trước',
   }),
   ask: {
     title: 'Câu hỏi',
@@ -107,6 +119,7 @@ export const vi: Dict = {
     atSearched: 'Khi các bức tường khác như lúc tìm:',
     noFlip: 'Không giá trị nào của thông số này làm đảo kết luận',
     asSearched: 'Các bức tường đang như lúc tìm.',
+    failed: 'Không ước lượng được với các bức tường này: mọi thứ đang hiện như lúc tìm.',
     nothing: 'Không kế hoạch nào trong bảng còn vừa hoặc chia hết: hãy tìm lại.',
     verdict: (step, bound, ratio, other, f) =>
       `Nay mỗi bước mất ${step} (gấp ${f.ratio(ratio)} lần lúc tìm), giới hạn bởi ${bound}.` + (other ? ` Nay kế hoạch ${other} dẫn đầu.` : ' Vẫn kế hoạch ấy dẫn đầu.'),

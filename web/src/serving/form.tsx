@@ -8,25 +8,17 @@ interface Props {
   s: Serving
   set: (c: Partial<Serving>) => void
   catalogue: Catalogue
-  field: string
-  busy: boolean
-  onSearch: () => void
-  onCancel: () => void
+  field: string // that the server refused
 }
 
 const formats = ['bf16', 'fp8', 'fp8-block', 'int8', 'nvfp4', 'mxfp4', 'int4']
 
-export function Form({ s, set, catalogue, field, busy, onSearch, onCancel }: Props) {
+/** Fields of a question about serving. */
+export function Fields({ s, set, catalogue, field }: Props) {
   const { t } = useLang()
   const on = <K extends keyof Serving>(k: K) => ({ value: s[k], onInput: (v: string) => set({ [k]: v }) })
   return (
-    <form
-      class="ask"
-      onSubmit={(e) => {
-        e.preventDefault()
-        onSearch()
-      }}
-    >
+    <>
       <ModelField model={s.model} config={s.config} models={catalogue.models} set={set} bad={field === 'model'} />
       <Field label={t.serving.clusters} {...on('clusters')} list={catalogue.clusters} hint={t.serving.clustersHint} bad={field === 'cluster'} id="clusters" />
       <Field label={t.serving.isl} {...on('isl')} unit={t.unit.tokens} numeric bad={field === 'isl'} />
@@ -46,7 +38,6 @@ export function Form({ s, set, catalogue, field, busy, onSearch, onCancel }: Pro
           <Select label={t.serving.engine} value={s.engine} options={[['', t.serving.engineAny], 'vllm', 'sglang', 'trtllm']} onChange={(v) => set({ engine: v })} />
         </div>
       </details>
-      <div class="go">{busy ? <button key="cancel" type="button" onClick={onCancel}>{t.cancel}</button> : <button key="find" type="submit" class="primary">{t.ask.findServing}</button>}</div>
-    </form>
+    </>
   )
 }

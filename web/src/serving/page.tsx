@@ -3,42 +3,34 @@ import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
-import { Card, Empty, Facts, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
+import { Card, Facts, Notes } from '../ui/parts'
 import { PlanText } from '../ui/plan'
+import { Question } from '../ui/question'
 import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
 import { Kv, Latency } from './capacity'
 import { Curves } from './curves'
-import { Form } from './form'
+import { Fields } from './form'
 import { Cost, Pareto } from './pareto'
 import { Ratio } from './ratio'
 import { planText, requestOf } from './request'
 import { Points, Strategies } from './tables'
 
 export default function ServingPage({ s, set, catalogue }: { s: Serving; set: (c: Partial<Serving>) => void; catalogue: Catalogue }) {
-  const { t, f } = useLang()
-  const { answer, error, progress, busy, find, cancel } = useSearch<Serving, InferDoc>('infer', requestOf, s)
-  const stale = answer && (Object.keys(s) as (keyof Serving)[]).some((k) => s[k] !== answer.asked[k])
+  const { t } = useLang()
+  const found = useSearch<Serving, InferDoc>('infer', requestOf, s)
+  const { answer } = found
+  const stale = answer !== undefined && (Object.keys(s) as (keyof Serving)[]).some((k) => s[k] !== answer.asked[k])
   return (
-    <div class="page">
-      <div class="side">
-        <Card title={t.ask.title}>
-          <Form s={s} set={set} catalogue={catalogue} field={error?.field ?? ''} busy={busy} onSearch={find} onCancel={cancel} />
-        </Card>
-      </div>
-      <div class="main">
-        {busy && <Waiting progress={progress} text={progress ? t.serving.progress(f.int(progress.done), f.int(progress.all)) : t.serving.searching} onCancel={cancel} />}
-        {error && !busy && <Failed error={error} onRetry={find} />}
-        {!answer && !busy && !error && <Empty>{t.serving.empty}</Empty>}
-        {!answer && busy && <Skeleton tall />}
-        {stale && !busy && !error && (
-          <p class="stale" role="status">
-            {t.stale} <button type="button" onClick={find}>{t.ask.findServing}</button>
-          </p>
-        )}
-        {answer && <Shown answer={answer} />}
-      </div>
-    </div>
+    <Question
+      fields={<Fields s={s} set={set} catalogue={catalogue} field={found.error?.field ?? ''} />}
+      found={found}
+      stale={stale}
+      find={() => found.ask(s)}
+      say={{ find: t.ask.findServing, empty: t.serving.empty, first: t.serving.searching, progress: t.serving.progress }}
+    >
+      {answer && <Shown answer={answer} />}
+    </Question>
   )
 }
 

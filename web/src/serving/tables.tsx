@@ -44,7 +44,7 @@ export function Strategies({ doc, name }: { doc: InferDoc; name: string }) {
         caption={t.serving.strategies}
         rows={rows}
         columns={[
-          { head: t.serving.change, text: true, raw: (p) => p.change, cell: (p, i) => (i ? <span lang="en">{p.change}</span> : p.change) },
+          { head: t.serving.change, text: true, raw: (p) => t.strategy(p.change), cell: (p) => t.strategy(p.change) },
           { head: 'TTFT (s)', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },
           { head: 'TPOT (s)', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
           { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },

@@ -23,25 +23,17 @@ interface Props {
   catalogue: Catalogue
   cluster: ClusterDoc | undefined
   field: string // that the server refused
-  busy: boolean
-  onSearch: () => void
-  onCancel: () => void
 }
 
-export function Form({ s, set, catalogue, cluster, field, busy, onSearch, onCancel }: Props) {
+/** Fields of a question about training. */
+export function Fields({ s, set, catalogue, cluster, field }: Props) {
   const { t, f } = useLang()
   const device = cluster?.device.figures
   const figure = device?.find((x) => x.name === 'memory')
   const memory = (figure?.achieved ?? figure?.peak)?.value
   const nic = cluster?.node.nic_bytes_per_second_per_gpu?.value
   return (
-    <form
-      class="ask"
-      onSubmit={(e) => {
-        e.preventDefault()
-        onSearch()
-      }}
-    >
+    <>
       <ModelField model={s.model} config={s.config} models={catalogue.models} set={set} bad={field === 'model'} />
       <Field label={t.ask.cluster} value={s.cluster} onInput={(v) => set({ cluster: v, nic: '', mem: '', nodeGpus: '' })} list={catalogue.clusters} hint={t.ask.clusterHint} bad={field === 'cluster'} id="cluster" />
       <Field label={t.ask.batch} value={s.batch} onInput={(v) => set({ batch: v })} unit={t.unit.sequences} numeric bad={field === 'global_batch'} id="batch" />
@@ -59,15 +51,7 @@ export function Form({ s, set, catalogue, cluster, field, busy, onSearch, onCanc
           <Field label={t.ask.price} value={s.price} onInput={(v) => set({ price: v })} unit="USD/GPU·h" numeric placeholder="2" bad={field === 'price'} />
         </div>
       </details>
-      {/* Keys: one element for both would turn into the submit button under the click that cancels. */}
-      <div class="go">
-        {busy ? (
-          <button key="cancel" type="button" onClick={onCancel}>{t.cancel}</button>
-        ) : (
-          <button key="find" type="submit" class="primary">{t.ask.find}</button>
-        )}
-      </div>
-    </form>
+    </>
   )
 }
 

@@ -5,11 +5,12 @@ import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
-import { Card, Empty, Failed, Notes, Skeleton, Waiting } from '../ui/parts'
+import { Card, Notes } from '../ui/parts'
 import { PlanText } from '../ui/plan'
+import { Question } from '../ui/question'
 import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
-import { Form } from './form'
+import { Fields } from './form'
 import { Links } from './links'
 import { Memory } from './memory'
 import { Plans } from './plans'
@@ -26,37 +27,27 @@ export type Answer = Found<Training, TrainDoc>
 const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'batch', 'seq', 'precision', 'plan', 'mtp', 'tokens', 'price', 'net', 'up', 'hbm', 'nic', 'mem', 'nodeGpus']
 
 export default function TrainingPage({ s, set, catalogue }: { s: Training; set: (c: Partial<Training>) => void; catalogue: Catalogue }) {
-  const { t, f } = useLang()
+  const { t } = useLang()
   const cluster = useLoaded(s.cluster, () => clusterOf(s.cluster), 300)
 
-  const { answer, error, progress, busy, ask, cancel } = useSearch<Training, TrainDoc>('train', requestOf, s)
+  const found = useSearch<Training, TrainDoc>('train', requestOf, s)
+  const { answer } = found
   const search = (change: Partial<Training>) => {
     const q = { ...s, ...change, moved: '' }
     set(q)
-    ask(q)
+    found.ask(q)
   }
-  const find = () => search({})
   const stale = answer !== undefined && searched.some((k) => answer.asked[k] !== s[k])
   return (
-    <div class="page">
-      <div class="side">
-        <Card title={t.ask.title}>
-          <Form s={s} set={set} catalogue={catalogue} cluster={cluster.value} field={error?.field ?? ''} busy={busy} onSearch={find} onCancel={cancel} />
-        </Card>
-      </div>
-      <div class="main">
-        {busy && <Waiting progress={progress} text={progress ? t.searching(f.int(progress.done), f.int(progress.all)) : t.searchingFirst} onCancel={cancel} />}
-        {error && !busy && <Failed error={error} onRetry={find} />}
-        {!answer && !busy && !error && <Empty>{t.training.empty}</Empty>}
-        {!answer && busy && <Skeleton tall />}
-        {answer && stale && !busy && !error && (
-          <p class="stale" role="status">
-            {t.stale} <button type="button" onClick={find}>{t.ask.find}</button>
-          </p>
-        )}
-        {answer && <Shown answer={answer} s={s} set={set} cluster={cluster.value} search={search} />}
-      </div>
-    </div>
+    <Question
+      fields={<Fields s={s} set={set} catalogue={catalogue} cluster={cluster.value} field={found.error?.field ?? ''} />}
+      found={found}
+      stale={stale}
+      find={() => search({})}
+      say={{ find: t.ask.find, empty: t.training.empty, first: t.searchingFirst, progress: t.searching }}
+    >
+      {answer && <Shown answer={answer} s={s} set={set} cluster={cluster.value} search={search} />}
+    </Question>
   )
 }
 
@@ -67,19 +58,21 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
   const move = (c: Partial<Training>) => set({ moved: movesText({ ...movesOf(s.moved), ...c }, base) })
   const again = () => search({ ...base, ...movesOf(s.moved), pick: '', why: s.why })
   const walls = useWalls(answer, now)
+  const moved = walls.moved && !walls.failed
+  const at = walls.failed ? base : now // what is shown
   const list = walls.plans
   // Pictures show the plan that was chosen, else the one that leads now.
   const picked = list.findIndex((p) => p.text === s.pick)
   const index = picked >= 0 ? picked : Math.max(0, list.findIndex((p) => p === walls.best))
   const chosen: Priced | undefined = list[index]
   const plan: PlanDoc | undefined = chosen?.result
-  const key = plan ? JSON.stringify([now, shortPlan(plan), base]) : ''
+  const key = plan ? JSON.stringify([at, shortPlan(plan), base]) : ''
   const { doc } = answer
-  const turned = (['net', 'up', 'hbm'] as const).filter((k) => now[k] !== '1').map((k) => `${t.walls[k]} ×${now[k]}`)
-  const subject = [doc.model, doc.cluster, `${t.ask.batch} ${now.batch}`, `${t.ask.seq} ${now.seq}`, now.precision, ...turned].join(', ')
+  const turned = (['net', 'up', 'hbm'] as const).filter((k) => at[k] !== '1').map((k) => `${t.walls[k]} ×${at[k]}`)
+  const subject = [doc.model, doc.cluster, `${t.ask.batch} ${at.batch}`, `${t.ask.seq} ${at.seq}`, at.precision, ...turned].join(', ')
   return (
     <Subject.Provider value={subject}>
-      <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!walls.moved} onSearch={again} />
+      <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!moved} onSearch={again} />
       <Walls answer={answer} s={now} move={move} back={() => set({ moved: '' })} walls={walls} cluster={cluster} />
       <Plans list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
       {plan && (
@@ -87,14 +80,14 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
           <Subject.Provider value={`${subject}: ${chosen!.text}`}>
             <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
               <div class="pictures">
-                <Roofline s={now} plan={chosen!} id={key} />
+                <Roofline s={at} plan={chosen!} id={key} />
                 <Links plan={plan} />
-                <Timeline s={now} plan={chosen!} id={key} />
-                <Memory s={now} plan={chosen!} id={key} />
+                <Timeline s={at} plan={chosen!} id={key} />
+                <Memory s={at} plan={chosen!} id={key} />
               </div>
             </Card>
           </Subject.Provider>
-          <WhyNot answer={answer} s={s} now={now} set={set} best={walls.best?.result ?? answer.doc.best} moved={walls.moved} />
+          <WhyNot answer={answer} s={s} now={at} set={set} best={walls.best?.result ?? answer.doc.best} moved={moved} />
         </>
       )}
       <Notes title={t.warnings} lines={[...(answer.doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} />

@@ -124,7 +124,7 @@ export interface Priced {
   error?: string
 }
 
-export const priced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: layoutOf(p.plan), result: p })
+export const asPriced = (p: PlanDoc): Priced => ({ text: shortPlan(p), sent: layoutOf(p.plan), result: p })
 
 /** price evaluates complete plans under a question's figures; nothing is searched, one that is not legal tells why. */
 export async function price(s: Training, plans: (PlanKeys | string)[], signal: AbortSignal): Promise<{ result?: PlanDoc; error?: string }[]> {

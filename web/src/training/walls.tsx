@@ -1,14 +1,14 @@
 import { useMemo } from 'preact/hooks'
 import { post, type Problem } from '../api/client'
 import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc } from '../api/types'
-import { useLoaded } from '../api/use'
+import { useFollowing, useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { sliders, type Training } from '../state'
 import { Card, Failed, Select } from '../ui/parts'
 import { Slider } from '../ui/slider'
 import { lacks, precisions } from './form'
 import type { Answer } from './page'
-import { price, priced, requestOf, type Priced } from './request'
+import { asPriced, price, requestOf, type Priced } from './request'
 
 export interface WallsState {
   plans: Priced[] // the ranked plans under the figures of the moment, in the order of the search
@@ -19,6 +19,7 @@ export interface WallsState {
   moved: boolean
   busy: boolean
   error: Problem | undefined
+  failed: boolean // the walls stand where nothing can be priced: what is shown is as it was searched
 }
 
 /** Turns are the values of each figure at which another of the listed plans takes the lead. */
@@ -31,15 +32,16 @@ export function useWalls(answer: Answer, now: Training): WallsState {
   const ranked = useMemo(() => {
     const doc = answer.doc
     const list = doc.plans?.length ? doc.plans : [doc.best]
-    return list.map(priced)
+    return list.map(asPriced)
   }, [answer])
   const moved = sliders.some((k) => answer.asked[k] !== now[k])
   const key = moved ? JSON.stringify([sliders.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
-  const loaded = useLoaded(key, (signal) => reprice(ranked, now, signal), 16)
+  const loaded = useFollowing(key, (signal) => reprice(ranked, now, signal))
   const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked, answer.asked, signal), 400)
-  const plans = moved && loaded.value ? loaded.value.plans : ranked
+  const failed = moved ? loaded.error : undefined
+  const plans = moved && !failed && loaded.value ? loaded.value.plans : ranked
   const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
-  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy, error: (moved ? loaded.error : undefined) ?? turns.error }
+  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy, error: failed ?? turns.error, failed: failed !== undefined }
 }
 
 /** sweep asks, figure by figure, which plan leads where. */
@@ -87,6 +89,8 @@ export function Walls({ answer, s, move, back, walls, cluster }: Props) {
   // Where a slider flips the verdict was asked with every other one as it was searched.
   const elsewhere = (k: Knob) => sliders.some((x) => x !== k && s[x] !== answer.asked[x])
   const hintsOf = (k: Knob, hints: string[]) => (elsewhere(k) && hints.length ? [t.walls.atSearched, ...hints] : hints)
+  const priced = walls.moved && !walls.failed
+  const flipped = priced && first !== undefined && first.bound !== answer.doc.best.bound
   const batch = s.batch === answer.asked.batch ? batch0 : Number(s.batch)
   return (
     <Card title={t.walls.title} id="walls" aside={walls.moved ? <button type="button" onClick={back}>{t.walls.reset}</button> : undefined}>
@@ -131,11 +135,12 @@ export function Walls({ answer, s, move, back, walls, cluster }: Props) {
         <Select label={t.ask.precision} value={s.precision} options={precisions} off={(p) => lacks(p, cluster)} onChange={(v) => move({ precision: v })} id="wall-precision" />
       </div>
       {walls.error && <Failed error={walls.error} />}
-      <p class={'flipverdict' + (walls.moved && first && first.bound !== answer.doc.best.bound ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>
+      <p class={'flipverdict' + (flipped ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>
         {!walls.moved && t.walls.asSearched}
-        {walls.moved && !best && t.walls.nothing}
-        {walls.moved && best && t.walls.verdict(f.seconds(best.step_seconds), t.bound(best.bound), best.step_seconds / answer.doc.best.step_seconds, walls.best !== walls.first ? String(walls.plans.indexOf(walls.best!) + 1) : '', f)}
-        {walls.moved && first && first.bound !== answer.doc.best.bound && ' ' + t.walls.flipped(t.bound(answer.doc.best.bound), t.bound(first.bound))}
+        {walls.failed && t.walls.failed}
+        {priced && !best && t.walls.nothing}
+        {priced && best && t.walls.verdict(f.seconds(best.step_seconds), t.bound(best.bound), best.step_seconds / answer.doc.best.step_seconds, walls.best !== walls.first ? String(walls.plans.indexOf(walls.best!) + 1) : '', f)}
+        {flipped && ' ' + t.walls.flipped(t.bound(answer.doc.best.bound), t.bound(first.bound))}
       </p>
     </Card>
   )

@@ -7,8 +7,18 @@ export interface Found<Q, D> {
   asked: Q
 }
 
-/** useSearch asks a long question once at the start and then when find() is called; a newer question stops the older. */
-export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, question: Q) {
+/** Searching is a long question under way, its last answer, or what went wrong. */
+export interface Searching<Q, D> {
+  answer: Found<Q, D> | undefined
+  error: Problem | undefined
+  progress: Progress | undefined
+  busy: boolean
+  ask: (q: Q) => void
+  cancel: () => void
+}
+
+/** useSearch asks a long question once at the start and then when ask() is called; a newer question stops the older. */
+export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, question: Q): Searching<Q, D> {
   const [answer, setAnswer] = useState<Found<Q, D>>()
   const [error, setError] = useState<Problem>()
   const [progress, setProgress] = useState<Progress>()
@@ -38,5 +48,5 @@ export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, 
     void ask(question)
     return () => running.current?.abort()
   }, [])
-  return { answer, error, progress, busy, find: () => void ask(question), ask: (q: Q) => void ask(q), cancel }
+  return { answer, error, progress, busy, ask: (q: Q) => void ask(q), cancel }
 }

@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/report"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+func newInferRatioCommand(env *Env) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "ratio",
+		Short: "How many prefill workers go with how many decode workers",
+		Long: `Price a plan of two roles at all useful numbers of workers of each that the cluster holds: 1 to 16.
+Each pair stands for its best load among those of --concurrency; the best pair gives most output
+per GPU within the objective.`,
+		Example: `  ridgeline infer ratio --model deepseek-r1 --cluster h200x64 --plan 'prefill:tp=8;decode:tp=8' --isl 4096 --osl 1024 --concurrency 64..1024 --slo ttft=2s,tpot=50ms
+  ridgeline infer ratio --model llama-3.1-8b --cluster h100x8 --plan 'prefill:tp=1;decode:tp=1' --isl 2048 --osl 256 --concurrency 1..256 --json`,
+		Args: positional(0, 0, ""),
+	}
+	request := inferQuestion(cmd)
+	asJSON := jsonFlag(cmd)
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		r, err := request()
+		if err != nil {
+			return err
+		}
+		bar := newProgress(env.Stderr)
+		r.Progress = bar.update
+		a, err := api.InferRatio(cmd.Context(), r)
+		bar.clear()
+		switch {
+		case err != nil:
+			return inferError(cmd, err)
+		case *asJSON:
+			err = report.JSON(env.Stdout, report.NewRatioDoc(a))
+		default:
+			err = env.print(func(p *report.Page) { report.Ratio(p, a) })
+		}
+		if err != nil {
+			return err
+		}
+		return unmetRatio(a)
+	}
+	return cmd
+}
+
+// unmetRatio is the error of pairs of which none fits, or none meets the objective.
+func unmetRatio(a *api.RatioAnswer) error {
+	switch c := a.Best(); {
+	case !c.Point.Fits:
+		return infeasiblef("no pair of workers fits: an instance needs %s of %s usable", unit.FormatGB(c.Point.Need), unit.FormatGB(c.Point.Memory.Budget))
+	case !c.Met:
+		return infeasiblef("no pair of workers meets %s: the one with most output has ttft=%s,tpot=%s", a.Request.SLO, compact(c.Point.TTFT), compact(c.Point.TPOT))
+	}
+	return nil
+}
