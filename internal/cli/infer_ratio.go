@@ -5,7 +5,6 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/report"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 func newInferRatioCommand(env *Env) *cobra.Command {
@@ -41,18 +40,10 @@ per GPU within the objective.`,
 		if err != nil {
 			return err
 		}
-		return unmetRatio(a)
+		if why := report.UnmetRatio(a); why != "" {
+			return infeasiblef("%s", why)
+		}
+		return nil
 	}
 	return cmd
-}
-
-// unmetRatio is the error of pairs of which none fits, or none meets the objective.
-func unmetRatio(a *api.RatioAnswer) error {
-	switch c := a.Best(); {
-	case !c.Point.Fits:
-		return infeasiblef("no pair of workers fits: an instance needs %s of %s usable", unit.FormatGB(c.Point.Need), unit.FormatGB(c.Point.Memory.Budget))
-	case !c.Met:
-		return infeasiblef("no pair of workers meets %s: the one with most output has ttft=%s,tpot=%s", a.Request.SLO, compact(c.Point.TTFT), compact(c.Point.TPOT))
-	}
-	return nil
 }

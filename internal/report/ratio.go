@@ -81,3 +81,14 @@ func ratioCell(a *api.RatioAnswer, prefill, decode int) string {
 	}
 	return ""
 }
+
+// UnmetRatio says in one line why no pair is an answer; "" where one is.
+func UnmetRatio(a *api.RatioAnswer) string {
+	switch c := a.Best(); {
+	case !c.Point.Fits:
+		return fmt.Sprintf("no pair of workers fits: an instance needs %s of %s usable", unit.FormatGB(c.Point.Need), unit.FormatGB(c.Point.Memory.Budget))
+	case !c.Met:
+		return fmt.Sprintf("no pair of workers meets %s: the one with most output has ttft=%s,tpot=%s", a.Request.SLO, compact(c.Point.TTFT), compact(c.Point.TPOT))
+	}
+	return ""
+}

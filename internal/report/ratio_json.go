@@ -6,6 +6,7 @@ import "github.com/ridgeline/ridgeline/internal/api"
 type RatioDoc struct {
 	Model   string         `json:"model"`
 	Cluster string         `json:"cluster"`
+	Reason  *string        `json:"reason"` // why no cell is an answer
 	Prefill []int          `json:"prefill_workers"`
 	Decode  []int          `json:"decode_workers"`
 	Cells   []RatioCellDoc `json:"cells"`
@@ -21,7 +22,7 @@ type RatioCellDoc struct {
 
 // NewRatioDoc builds the document.
 func NewRatioDoc(a *api.RatioAnswer) RatioDoc {
-	d := RatioDoc{Model: a.Request.Model.Name, Cluster: a.Variant.Cluster.Name, Prefill: a.Prefill, Decode: a.Decode, Cells: []RatioCellDoc{}}
+	d := RatioDoc{Model: a.Request.Model.Name, Cluster: a.Variant.Cluster.Name, Reason: orNull(UnmetRatio(a)), Prefill: a.Prefill, Decode: a.Decode, Cells: []RatioCellDoc{}}
 	of := &api.InferAnswer{Request: a.Request}
 	for i := range a.Cells {
 		c := &a.Cells[i]

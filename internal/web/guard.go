@@ -109,9 +109,9 @@ func hostname(host string) (string, error) {
 // or no page did. Opening the page from a link elsewhere is fine: it is a
 // navigation, and reads nothing.
 func sameOrigin(r *http.Request) bool {
-	if origin := r.Header.Get("Origin"); origin != "" {
-		u, err := url.Parse(origin)
-		return err == nil && u.Host == r.Host && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https")
+	if origins := r.Header.Values("Origin"); len(origins) > 0 {
+		u, err := url.Parse(origins[0])
+		return err == nil && len(origins) == 1 && u.Host == r.Host && u.Path == "" && (u.Scheme == "http" || u.Scheme == "https")
 	}
 	switch r.Header.Get("Sec-Fetch-Site") {
 	case "", "same-origin", "none":

@@ -29,11 +29,23 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 // problem makes an error answer. Detail may speak of flags: fields bear their
 // names with underscores.
 func problem(status int, detail string) *Problem {
-	p := &Problem{Title: http.StatusText(status), Status: status, Detail: fieldNames(strings.Join(strings.Fields(detail), " "))}
+	p := &Problem{Title: http.StatusText(status), Status: status, Detail: shortened(fieldNames(strings.Join(strings.Fields(detail), " ")))}
 	if m := anyFlag.FindStringSubmatch(detail); m != nil {
 		p.Field = underscored(m[1])
 	}
 	return p
+}
+
+// headRunes and tailRunes are what is kept of a detail that quotes too much of its
+// input: what it is about, and the mend.
+const headRunes, tailRunes = 800, 400
+
+func shortened(detail string) string {
+	r := []rune(detail)
+	if len(r) <= headRunes+tailRunes {
+		return detail
+	}
+	return string(r[:headRunes]) + " … " + string(r[len(r)-tailRunes:])
 }
 
 // anyFlag is a flag in a message; a name may hold digits and dashes.

@@ -158,6 +158,9 @@ func (f scheduleFields) request() (*sched.Spec, error) {
 		return nil, badInput(err)
 	}
 	spec, err := q.Request(name)
+	if err == nil {
+		err = spec.Drawable() // the answer lists every pass
+	}
 	if err != nil {
 		return nil, badInput(err)
 	}

@@ -4,9 +4,9 @@ import type { BreakEven, ClusterDoc, PlanDoc, SweepDoc } from '../api/types'
 import { useFollowing, useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { sliders, type Training } from '../state'
-import { Card, Failed, Select } from '../ui/parts'
+import { Card, Failed } from '../ui/parts'
 import { Slider } from '../ui/slider'
-import { lacks, precisions } from './form'
+import { precisions } from './form'
 import type { Answer } from './page'
 import { asPriced, price, requestOf, type Priced } from './request'
 
@@ -16,6 +16,7 @@ export interface WallsState {
   first: Priced | undefined // the search's best, priced anew
   evens: BreakEven[] // of the search's best
   turns: Turns // where another plan takes the lead
+  leads: Record<string, string> // by precision: the number of the plan that leads, '' where none fits
   moved: boolean
   busy: boolean
   error: Problem | undefined
@@ -37,25 +38,34 @@ export function useWalls(answer: Answer, now: Training): WallsState {
   const moved = sliders.some((k) => answer.asked[k] !== now[k])
   const key = moved ? JSON.stringify([sliders.map((k) => now[k]), ranked.map((p) => p.text), answer.asked]) : ''
   const loaded = useFollowing(key, (signal) => reprice(ranked, now, signal))
-  const turns = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked, answer.asked, signal), 400)
+  const flips = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked, answer, signal), 400)
   const failed = moved ? loaded.error : undefined
   const plans = moved && !failed && loaded.value ? loaded.value.plans : ranked
-  const best = plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
-  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: turns.value ?? { net: [], up: [], hbm: [], batch: [] }, moved, busy: moved && loaded.busy, error: failed ?? turns.error, failed: failed !== undefined }
+  const best = leading(plans)
+  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: flips.value?.turns ?? { net: [], up: [], hbm: [], batch: [] }, leads: flips.value?.leads ?? {}, moved, busy: moved && loaded.busy, error: failed ?? flips.error, failed: failed !== undefined }
 }
 
-/** sweep asks, figure by figure, which plan leads where. */
-async function sweep(plans: Priced[], asked: Training, signal: AbortSignal): Promise<Turns> {
-  const out: Turns = { net: [], up: [], hbm: [], batch: [] }
-  if (plans.length < 2) return out
+/** sweep asks, figure by figure and precision by precision, which plan leads where. */
+async function sweep(plans: Priced[], { asked, doc }: Answer, signal: AbortSignal): Promise<{ turns: Turns; leads: Record<string, string> }> {
+  const turns: Turns = { net: [], up: [], hbm: [], batch: [] }
+  const leads: Record<string, string> = {}
+  if (plans.length < 2) return { turns, leads }
   const { plan: _, ...body } = await requestOf(asked)
   for (const k of Object.keys(knobs) as Knob[]) {
-    const doc = await post<SweepDoc>('train/sweep', { ...body, sweep: knobs[k], plans: plans.map((p) => p.sent) }, signal)
+    const found = await post<SweepDoc>('train/sweep', { ...body, sweep: knobs[k], plans: plans.map((p) => p.sent) }, signal)
     const name = (i: number | null) => (i === null ? '' : String(i + 1))
-    out[k] = doc.flips.filter((x) => x.best_below !== x.best_above).map((x) => ({ at: x.crossing ?? Math.sqrt(x.low * x.high), below: name(x.best_below), above: name(x.best_above) }))
+    turns[k] = found.flips.filter((x) => x.best_below !== x.best_above).map((x) => ({ at: x.crossing ?? Math.sqrt(x.low * x.high), below: name(x.best_below), above: name(x.best_above) }))
   }
-  return out
+  for (const { precision } of doc.precisions ?? []) {
+    const { plans: list } = await reprice(plans, { ...asked, precision }, signal)
+    const best = leading(list)
+    leads[precision] = best ? String(list.indexOf(best) + 1) : ''
+  }
+  return { turns, leads }
 }
+
+/** leading is the fastest plan that fits. */
+const leading = (plans: Priced[]): Priced | undefined => plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
 
 async function reprice(ranked: Priced[], now: Training, signal: AbortSignal): Promise<{ plans: Priced[] }> {
   const answers = await price(now, ranked.map((p) => p.sent), signal)
@@ -87,8 +97,8 @@ export function Walls({ answer, s, move, back, walls, cluster }: Props) {
     return [below && t.walls.turn(text(below.at), true, below.below), above && t.walls.turn(text(above.at), false, above.above)].filter((x) => x !== undefined)
   }
   // Where a slider flips the verdict was asked with every other one as it was searched.
-  const elsewhere = (k: Knob) => sliders.some((x) => x !== k && s[x] !== answer.asked[x])
-  const hintsOf = (k: Knob, hints: string[]) => (elsewhere(k) && hints.length ? [t.walls.atSearched, ...hints] : hints)
+  const elsewhere = (k: (typeof sliders)[number]) => sliders.some((x) => x !== k && s[x] !== answer.asked[x])
+  const hintsOf = (k: (typeof sliders)[number], hints: string[]) => (elsewhere(k) && hints.length ? [t.walls.atSearched, ...hints] : hints)
   const priced = walls.moved && !walls.failed
   const flipped = priced && first !== undefined && first.bound !== answer.doc.best.bound
   const batch = s.batch === answer.asked.batch ? batch0 : Number(s.batch)
@@ -132,7 +142,7 @@ export function Walls({ answer, s, move, back, walls, cluster }: Props) {
           hints={hintsOf('batch', tell(walls.turns.batch, batch0, f.int))}
           onInput={(v) => move({ batch: batches[v] === batch0 ? answer.asked.batch : String(batches[v]) })}
         />
-        <Select label={t.ask.precision} value={s.precision} options={precisions} off={(p) => lacks(p, cluster)} onChange={(v) => move({ precision: v })} id="wall-precision" />
+        <Formats s={s} answer={answer} leads={walls.leads} faded={elsewhere('precision')} hintsOf={(h) => hintsOf('precision', h)} move={move} />
       </div>
       {walls.error && <Failed error={walls.error} />}
       <p class={'flipverdict' + (flipped ? ' flipped' : '')} role="status" aria-live="polite" id="walls-verdict" aria-busy={walls.busy ? 'true' : undefined}>
@@ -143,6 +153,35 @@ export function Walls({ answer, s, move, back, walls, cluster }: Props) {
         {flipped && ' ' + t.walls.flipped(t.bound(answer.doc.best.bound), t.bound(first.bound))}
       </p>
     </Card>
+  )
+}
+
+/** Formats is the slider of precisions: those that the machine has, marked where the best plan's bound or the lead changes. */
+function Formats({ s, answer, leads, faded, hintsOf, move }: { s: Training; answer: Answer; leads: Record<string, string>; faded: boolean; hintsOf: (hints: string[]) => string[]; move: (c: Partial<Training>) => void }) {
+  const { t } = useLang()
+  const known = answer.doc.precisions ?? []
+  const stops = precisions.filter((p) => p === s.precision || known.some((x) => x.precision === p))
+  const bound = (p: string | undefined) => known.find((x) => x.precision === p)?.bound
+  const asked = answer.asked.precision
+  const turns = stops.slice(1).flatMap((p, i) => ((bound(p) && bound(stops[i]) && bound(p) !== bound(stops[i])) || leads[p] !== leads[stops[i]!] ? [i + 0.5] : []))
+  const told = stops.flatMap((p) => [
+    ...(bound(p) && bound(asked) && bound(p) !== bound(asked) ? [t.walls.format(p, t.bound(bound(p)!))] : []),
+    ...(leads[p] !== undefined && leads[p] !== leads[asked] ? [t.walls.lead(p, leads[p])] : []),
+  ])
+  return (
+    <Slider
+      id="wall-precision"
+      label={t.ask.precision}
+      value={Math.max(0, stops.indexOf(s.precision))}
+      min={0}
+      max={stops.length - 1}
+      step={1}
+      text={s.precision}
+      marks={turns}
+      faded={faded}
+      hints={hintsOf(told.length ? told : known.length > 1 ? [t.walls.noFormat] : [])}
+      onInput={(v) => move({ precision: stops[v]! })}
+    />
   )
 }
 
