@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 )
 
 // serve starts a server for the test.
@@ -232,6 +233,22 @@ func TestPage(t *testing.T) {
 	r := post(t, h.URL+"/", []byte("{}"))
 	if code, _, _ := fetch(t, r); code != 405 {
 		t.Errorf("POST /: %d", code)
+	}
+}
+
+// A program that was built without the front end says how to build it.
+func TestUnbuiltPage(t *testing.T) {
+	files := assets(fstest.MapFS{"dist/.keep": &fstest.MapFile{}})
+	index := files["/index.html"]
+	if index == nil || !strings.HasPrefix(index.kind, "text/html") || !bytes.Contains(index.plain, []byte("npm run build")) {
+		t.Errorf("%+v", index)
+	}
+	if files["/docs.html"] == nil || files["/unbuilt.html"] != nil {
+		t.Error("the API's description is lost, or the notice has a path of its own")
+	}
+	built := assets(dist)["/index.html"]
+	if bytes.Contains(built.plain, []byte("npm run build")) {
+		t.Error("the built page is not used")
 	}
 }
 

@@ -1,4 +1,4 @@
-import { useState } from 'preact/hooks'
+import { useMemo, useState } from 'preact/hooks'
 import { post } from '../api/client'
 import type { Pass, TimelineDoc } from '../api/types'
 import { useLoaded, type Loaded } from '../api/use'
@@ -42,15 +42,13 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
   const { t, f } = useLang()
   const [view, setView] = useState<(typeof windows)[number]>('whole')
   const loaded = useTimeline(s, plan, id)
+  const laid = useMemo(() => loaded.value && inView(loaded.value), [loaded.value])
   if (loaded.error) return <Failed error={loaded.error} />
-  if (!loaded.value) return <Skeleton tall />
+  if (!loaded.value || !laid) return <Skeleton tall />
   const doc = loaded.value
-  const all = doc.stages.flatMap((x) => x.passes.map((p) => ({ ...p, stage: x.stage })))
-  const end = Math.max(...all.map((p) => p.end), doc.step_seconds)
-  const span = end * Math.min(0.5, Math.max(0.04, 12 / Math.max(1, Math.max(...doc.stages.map((x) => x.passes.length)))))
+  const { end, span, kinds } = laid
   const from = { whole: 0, start: 0, middle: end / 2 - span / 2, end: end - span }[view]
   const to = view === 'whole' ? end : from + span
-  const kinds = [...new Set(all.map((p) => p.pass))].flatMap((k) => (k === 'FB' ? ['F', 'B'] : [k]))
   return (
     <Figure
       name="timeline"
@@ -61,7 +59,7 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
         <div class="row legendrow">
           <Legend
             keys={[
-              ...[...new Set(kinds)].map((k) => ({ name: t.pass(k), tone: 'pass-' + k })),
+              ...kinds.map((k) => ({ name: t.pass(k), tone: 'pass-' + k })),
               { name: t.timeline.comm, tone: 'pass-comm' },
               { name: t.timeline.optimizer, tone: 'pass-opt' },
               { name: t.timeline.bubble, tone: 'pass-bubble' },
@@ -74,11 +72,24 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
           </div>
         </div>
       }
-      data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)'], rows: all.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end]) }}
+      data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)'], rows: laid.rows }}
       of={[doc, view]}
       draw={(width) => <Rows width={width} doc={doc} from={from} to={to} />}
     />
   )
+}
+
+/** inView is what follows from a step alone: its end, the part of it in which passes can be told apart, its kinds of passes, its numbers. */
+function inView(doc: TimelineDoc) {
+  const all = doc.stages.flatMap((x) => x.passes.map((p) => ({ ...p, stage: x.stage })))
+  const end = all.reduce((most, p) => Math.max(most, p.end), doc.step_seconds)
+  const span = end * Math.min(0.5, Math.max(0.04, 12 / Math.max(1, ...doc.stages.map((x) => x.passes.length))))
+  return {
+    end,
+    span,
+    kinds: [...new Set([...new Set(all.map((p) => p.pass))].flatMap((k) => (k === 'FB' ? ['F', 'B'] : [k])))],
+    rows: all.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end]),
+  }
 }
 
 function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from: number; to: number }) {

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { useId } from 'preact/hooks'
+import { useId, useMemo } from 'preact/hooks'
 import { damaged, setToken, type Problem, type Progress } from '../api/client'
 import { useLang } from '../i18n'
 
@@ -34,6 +34,8 @@ interface FieldProps {
 export function Field({ label, value, onInput, unit, list, hint, bad, numeric, placeholder, id }: FieldProps) {
   const made = useId()
   const self = id ?? made
+  // A list has hundreds of names and a slider draws the page at every step: it is made once.
+  const names = useMemo(() => list?.map((v) => <option key={v} value={v} />), [list])
   return (
     <div class={'field' + (bad ? ' bad' : '')}>
       <label for={self}>{label}</label>
@@ -54,7 +56,7 @@ export function Field({ label, value, onInput, unit, list, hint, bad, numeric, p
       </div>
       {list && (
         <datalist id={self + '-list'}>
-          {list.map((v) => <option key={v} value={v} />)}
+          {names}
         </datalist>
       )}
       {hint && <p class="hint" id={self + '-hint'}>{hint}</p>}
