@@ -9,8 +9,8 @@ import (
 
 const schemaPrefix = "#/components/schemas/"
 
-// sayNulls adds null to the fields and list items that are pointers to structs
-// and may be null in an answer: huma describes only what they point to.
+// sayNulls adds null to the fields and list items that are maps or pointers to
+// structs and may be null in an answer: huma describes only what they hold.
 func sayNulls(r huma.Registry) {
 	for name, s := range r.Map() {
 		t := r.TypeFromRef(schemaPrefix + name)
@@ -25,7 +25,7 @@ func sayNulls(r huma.Registry) {
 			p := s.Properties[field]
 			switch {
 			case p == nil:
-			case toStruct(f.Type) && !strings.Contains(options, "omitempty"):
+			case (toStruct(f.Type) || f.Type.Kind() == reflect.Map) && !strings.Contains(options, "omitempty"):
 				s.Properties[field] = orNull(p)
 			case f.Type.Kind() == reflect.Slice && toStruct(f.Type.Elem()) && p.Items != nil:
 				p.Items = orNull(p.Items)

@@ -36,6 +36,11 @@ export function formats(lang: string) {
   }
   return {
     seconds: made(time),
+    /** secondsUpTo is for the marks of an axis that ends at top: all in one unit, whose multiples they are. */
+    secondsUpTo: (top: number) => (v: number) => {
+      const [size, unit] = top >= 1 ? [1, 's'] : time(top)[1] === 'ms' ? [1e-3, 'ms'] : [1e-6, 'µs']
+      return num(v / (size as number)) + '\u00a0' + unit
+    },
     bytes: made(byteStep),
     rate: made(byteStep, '/s'),
     flops: made(flopStep),
@@ -44,6 +49,8 @@ export function formats(lang: string) {
     int: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : whole.format(v)),
     num: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : num(v)),
     percent: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : tenth.format(v * 100) + '\u00a0%'),
+    /** signed is a change: +2.5 % or -1.0 %. */
+    signed: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : (v > 0 ? '+' : '') + tenth.format(v * 100) + '\u00a0%'),
     ratio: (v: number) => three.format(v),
     usd: (v: number | null | undefined) =>
       v == null || !Number.isFinite(v) ? '–' : new Intl.NumberFormat(lang, { style: 'currency', currency: 'USD', maximumSignificantDigits: 4 }).format(v),

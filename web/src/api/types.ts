@@ -182,7 +182,7 @@ export interface InferDoc {
   points: Point[] | null
   pareto: Point[] | null
   fronts: (Point[] | null)[]
-  strategies: { change: string; ttft_seconds: number; tpot_seconds: number; output_tokens_per_second_per_gpu: number }[] | null
+  strategies: { change: string; ttft_seconds: number | null; tpot_seconds: number | null; output_tokens_per_second_per_gpu: number | null }[] | null // null where it does not fit
   latency: { net_rtt_seconds: number; tpot_seconds: number; wire_share: number }[] | null
   warnings: string[] | null
   assumptions: string[] | null

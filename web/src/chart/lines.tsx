@@ -53,7 +53,7 @@ export function Lines(p: LinesProps) {
       {p.limit && (
         <g class="limit" aria-hidden="true">
           <line x1={box.left} x2={box.width - box.right} y1={y.at(p.limit.y)} y2={y.at(p.limit.y)} />
-          <text x={box.width - box.right - 4} y={y.at(p.limit.y) - 5} text-anchor="end">{p.limit.name}</text>
+          <text x={box.left + 6} y={y.at(p.limit.y) - 5}>{p.limit.name}</text>
         </g>
       )}
       {p.line !== false && p.series.map((s) => <path key={s.name} class={`line stroke${s.tone}` + (s.dotted ? ' dotted' : '')} d={path(s.points) ?? ''} aria-hidden="true" />)}

@@ -41,7 +41,7 @@ export function Against({ run, other }: { run: Run; other: Run }) {
           { head: t.measured.predicted, raw: (r) => r.predicted, cell: (r) => said(r.predicted, r.unit) },
           { head: t.measured.measured, raw: (r) => r.measured, cell: (r) => said(r.measured, r.unit) },
           { head: '95 %', raw: (r) => r.measured_low, cell: (r) => (r.measured_low === null ? '–' : `${said(r.measured_low, r.unit)} … ${said(r.measured_high, r.unit)}`) },
-          { head: t.measured.gap, raw: (r) => r.error, cell: (r) => (r.error > 0 ? '+' : '') + f.percent(r.error) },
+          { head: t.measured.gap, raw: (r) => r.error, cell: (r) => f.signed(r.error) },
           { head: t.measured.parts, text: true, raw: (r) => (r.parts ?? []).map((p) => `${p.name} ${p.value}`).join('; '), cell: (r) => <span lang="en">{(r.parts ?? []).map((p) => `${p.name} ${said(p.value, r.unit)}`).join(', ') || '–'}</span> },
         ]}
       />

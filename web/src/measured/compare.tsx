@@ -27,10 +27,13 @@ export function said(x: RunFigure, v: number, f: Format): string {
 /** named is a run's title with its time: two runs of one service are told apart by it. */
 const named = (r: Run): string => `${r.title} ${r.started.replace('T', ' ').slice(5, 19)}`
 
+/** heads of the figures of what is no measurement. */
+const heads: Partial<Record<Run['kind'], 'predicted' | 'value'>> = { prediction: 'predicted', simulation: 'predicted', validation: 'value' }
+
 /** Compare lists a run's figures, beside those of another. */
 export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   const { t, f } = useLang()
-  const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : `${f.int(n)} ${t.serving.inFlight}`)
+  const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : t.serving.load(f.int(n)))
   const name = (x: RunFigure) => x.name.split(': ').map(t.measured.names).join(': ')
   const rows = figuresOf(run, level)
   const alike = other?.kind === run.kind ? other : undefined
@@ -41,7 +44,7 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   }
   const columns: Column<RunFigure>[] = [
     { head: t.measured.metric, text: true, raw: name, cell: name },
-    { head: alike ? named(run) : ['prediction', 'simulation'].includes(run.kind) ? t.measured.predicted : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
+    { head: alike ? named(run) : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
   ]
   if (alike)
     columns.push(
@@ -52,7 +55,7 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
         cell: (x) => {
           const c = change(x)
           const worse = c !== null && ((x.better === 'less' && c > 0.02) || (x.better === 'more' && c < -0.02))
-          return <span class={worse ? 'over' : undefined}>{c === null ? '–' : (c > 0 ? '+' : '') + f.percent(c)}</span>
+          return <span class={worse ? 'over' : undefined}>{f.signed(c)}</span>
         },
       },
     )

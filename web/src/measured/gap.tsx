@@ -22,7 +22,7 @@ export function Gap({ run }: { run: Run }) {
         {pairs.length > 0 && (
           <Figure
             name="predicted-measured"
-            title={t.measured.gapTitle}
+            title={t.measured.pairs}
             note={t.measured.gapNote}
             data={{ head: ['id', t.measured.measured, t.measured.predicted, t.measured.gap], rows: pairs.map((p) => [p.id, p.measured, p.predicted, p.predicted / p.measured - 1]) }}
             of={[run]}

@@ -34,7 +34,6 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
   if (loaded.error) return <Failed error={loaded.error} />
   const rows = (loaded.value?.pairs ?? []).flatMap((p) => p.rows.map((r) => ({ ...r, load: p.load })))
   if (!rows.length) return null
-  const signed = (v: number | null) => (v === null ? '–' : (v > 0 ? '+' : '') + f.percent(v))
   const said = (v: number | null, unit: string) => (v === null ? '–' : unit === 's' ? f.seconds(v) : `${f.num(v)} ${unit}`)
   return (
     <>
@@ -49,8 +48,8 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
           { head: t.measured.metric, text: true, raw: (r) => `${r.metric} ${r.statistic}`, cell: (r) => `${t.measured.names(r.metric)} ${r.statistic}` },
           { head: 'A', raw: (r) => r.a, cell: (r) => said(r.a, r.unit) },
           { head: 'B', raw: (r) => r.b, cell: (r) => said(r.b, r.unit) },
-          { head: t.measured.change, raw: (r) => r.change, cell: (r) => signed(r.change) },
-          { head: '95 %', raw: (r) => r.change_low, cell: (r) => (r.change_low === null ? '–' : `${signed(r.change_low)} … ${signed(r.change_high)}`) },
+          { head: t.measured.change, raw: (r) => r.change, cell: (r) => f.signed(r.change) },
+          { head: '95 %', raw: (r) => r.change_low, cell: (r) => (r.change_low === null ? '–' : `${f.signed(r.change_low)} … ${f.signed(r.change_high)}`) },
           { head: t.measured.differs, text: true, raw: (r) => (r.differs === null ? null : String(r.differs)), cell: (r) => (r.differs === null ? '–' : r.differs ? t.measured.yes : t.measured.noise) },
         ]}
       />

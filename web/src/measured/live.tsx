@@ -65,7 +65,7 @@ export function Samples({ seen }: { seen: Sample[] }) {
   const here = seen.filter((s) => s.stage === now.stage)
   // A sample counts the answers that ended since the one before: means over a while show the rate.
   const mean = (i: number) => here.slice(Math.max(0, i + 1 - smooth), i + 1).reduce((sum, s) => sum + s.output_tokens_per_second, 0) / Math.min(smooth, i + 1)
-  const points = here.map((s, i) => ({ x: s.t, y: mean(i), label: `${f.seconds(s.t)}\n${f.num(mean(i))} ${t.unit.tokensPerSecond}\n${f.int(s.in_flight)} ${t.serving.inFlight}` }))
+  const points = here.map((s, i) => ({ x: s.t, y: mean(i), label: `${f.seconds(s.t)}\n${f.num(mean(i))} ${t.unit.tokensPerSecond}\n${t.serving.load(f.int(s.in_flight))}` }))
   return (
     <>
       <Facts

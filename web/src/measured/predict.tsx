@@ -65,7 +65,7 @@ function Beside({ loads, doc, say }: { loads: ReturnType<typeof loadsOf>; doc: I
   const worst = [...rows].sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap))[0]
   return (
     <>
-      {worst && <p class="sentence">{say(`${names[worst.k]}, ${f.int(worst.concurrency)} ${t.serving.inFlight}`, worst.gap)}</p>}
+      {worst && <p class="sentence">{say(`${names[worst.k]}, ${t.serving.load(f.int(worst.concurrency))}`, worst.gap)}</p>}
       <Legend keys={[{ name: t.measured.measured, tone: 'tone1' }, { name: t.measured.predicted, tone: 'tone2' }]} />
       <div class="pictures three">
         {figures.map((k) => {
@@ -74,7 +74,7 @@ function Beside({ loads, doc, say }: { loads: ReturnType<typeof loadsOf>; doc: I
             name: t.measured[w],
             tone: i + 1,
             dotted: w === 'predicted',
-            points: mine.map((r) => ({ x: r.concurrency, y: r[w], label: `${t.measured[w]}: ${text(k)(r[w])}\n${f.int(r.concurrency)} ${t.serving.inFlight}\n${t.measured.gap} ${f.percent(r.gap)}` })),
+            points: mine.map((r) => ({ x: r.concurrency, y: r[w], label: `${t.measured[w]}: ${text(k)(r[w])}\n${t.serving.load(f.int(r.concurrency))}\n${t.measured.gap} ${f.percent(r.gap)}` })),
           }))
           return (
             <Figure

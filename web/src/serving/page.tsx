@@ -46,7 +46,7 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
         <p class="lead">
           {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <PlanText text={planText(b.plan)} />
         </p>
-        <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), f.int(b.concurrency), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
+        <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), t.serving.load(f.int(b.concurrency)), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
         <Facts
           facts={[
             { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: doc.slo?.ttft_seconds ? `≤ ${f.seconds(doc.slo.ttft_seconds)}` : undefined },
@@ -58,16 +58,16 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
             { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` },
           ]}
         />
-        <p class="note">{t.verdict.searched(f.int(doc.counts.priced), f.seconds(doc.search_seconds))}</p>
+        <p class="note">{t.serving.searched(f.int(doc.counts.priced), f.seconds(doc.search_seconds))}</p>
       </Card>
-      <Card title={t.serving.pareto} id="pareto">
+      <Card title={t.serving.trade} id="pareto">
         <div class="pictures">
           <Pareto doc={doc} />
           <Cost doc={doc} />
         </div>
       </Card>
       <Curves asked={asked} best={b} />
-      <Card title={t.serving.kvTitle} id="capacity">
+      <Card title={t.serving.room} id="capacity">
         <div class="pictures">
           <Kv best={b} />
           <Latency doc={doc} />

@@ -8,7 +8,7 @@ import { planText } from './request'
 export function tell(p: Point, { t, f }: Speech): string {
   return [
     `${p.cluster}: ${planText(p.plan)}`,
-    `${p.spec === 'none' ? '' : p.spec + ', '}${f.int(p.concurrency)} ${t.serving.inFlight}, ${f.int(p.gpus)} GPU`,
+    `${p.spec === 'none' ? '' : p.spec + ', '}${t.serving.load(f.int(p.concurrency))}, ${f.int(p.gpus)} GPU`,
     `${f.num(p.tokens_per_second_per_user)} ${t.serving.x}`,
     `${f.num(p.output_tokens_per_second_per_gpu)} ${t.serving.y}`,
     `TTFT ${f.seconds(p.ttft_seconds)}, TPOT ${f.seconds(p.tpot_seconds)}`,

@@ -1,12 +1,16 @@
-import type { InferDoc } from '../api/types'
+import type { InferDoc, Point } from '../api/types'
 import { useLang } from '../i18n'
 import { Card } from '../ui/parts'
 import { PlanText } from '../ui/plan'
-import { Table } from '../ui/table'
+import { Table, type Column } from '../ui/table'
 import { planText } from './request'
 
+/** Points is the best deployment at each load; what is the same in all of them has no column. */
 export function Points({ doc, name }: { doc: InferDoc; name: string }) {
   const { t, f } = useLang()
+  const cost: Column<Point> = { head: t.serving.perMillionHead, unit: 'USD', raw: (p) => p.cost_per_million_output_tokens_usd, cell: (p) => f.usd(p.cost_per_million_output_tokens_usd) }
+  const cluster: Column<Point> = { head: t.ask.cluster, text: true, raw: (p) => p.cluster, cell: (p) => p.cluster }
+  const spec: Column<Point> = { head: t.serving.spec, text: true, raw: (p) => p.spec, cell: (p) => p.spec }
   return (
     <Card title={t.serving.points} id="points">
       <Table
@@ -15,27 +19,31 @@ export function Points({ doc, name }: { doc: InferDoc; name: string }) {
         rows={doc.points ?? []}
         columns={[
           { head: t.serving.inFlight, raw: (p) => p.concurrency, cell: (p) => f.int(p.concurrency) },
-          { head: t.ask.cluster, text: true, raw: (p) => p.cluster, cell: (p) => p.cluster },
-          { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <PlanText text={planText(p.plan)} /> },
-          { head: t.serving.spec, text: true, raw: (p) => p.spec, cell: (p) => p.spec },
-          { head: t.serving.gpus, raw: (p) => p.gpus, cell: (p) => f.int(p.gpus) },
-          { head: 'TTFT (s)', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },
-          { head: 'TPOT (s)', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
-          { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },
-          { head: 'USD/M', raw: (p) => p.cost_per_million_output_tokens_usd, cell: (p) => f.usd(p.cost_per_million_output_tokens_usd) },
-          { head: t.fact.binds, text: true, raw: (p) => p.bound, cell: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit) },
           { head: t.serving.meets, text: true, raw: (p) => String(p.meets_slo), cell: (p) => (p.meets_slo ? t.serving.kept : <span class="over">{t.serving.notKept}</span>) },
+          { head: t.fact.binds, text: true, raw: (p) => p.bound, cell: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit) },
+          { head: 'TTFT', unit: 's', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },
+          { head: 'TPOT', unit: 's', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
+          { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },
+          ...(doc.points?.some((p) => p.cost_per_million_output_tokens_usd !== null) ? [cost] : []),
+          { head: t.serving.gpus, raw: (p) => p.gpus, cell: (p) => f.int(p.gpus) },
+          ...(doc.clusters.length > 1 ? [cluster] : []),
+          ...(new Set(doc.points?.map((p) => p.spec)).size > 1 ? [spec] : []),
+          { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <PlanText text={planText(p.plan)} /> },
         ]}
       />
     </Card>
   )
 }
 
+type Changed = NonNullable<InferDoc['strategies']>[number]
+
+/** Strategies is the chosen deployment with one thing changed at a time. */
 export function Strategies({ doc, name }: { doc: InferDoc; name: string }) {
   const { t, f } = useLang()
   const b = doc.best
   if (!doc.strategies?.length || b.ttft_seconds === null || b.tpot_seconds === null || b.output_tokens_per_second_per_gpu === null) return null
-  const rows = [{ change: t.serving.asChosen, ttft_seconds: b.ttft_seconds, tpot_seconds: b.tpot_seconds, output_tokens_per_second_per_gpu: b.output_tokens_per_second_per_gpu }, ...doc.strategies]
+  const output = (p: { output_tokens_per_second_per_gpu: number | null }) => (p.output_tokens_per_second_per_gpu === null ? null : p.output_tokens_per_second_per_gpu / b.output_tokens_per_second_per_gpu! - 1)
+  const rows: Changed[] = [{ change: t.serving.asChosen, ttft_seconds: b.ttft_seconds, tpot_seconds: b.tpot_seconds, output_tokens_per_second_per_gpu: b.output_tokens_per_second_per_gpu }, ...doc.strategies]
   return (
     <Card title={t.serving.strategies} id="strategies">
       <p class="note">{t.serving.strategiesNote}</p>
@@ -45,9 +53,10 @@ export function Strategies({ doc, name }: { doc: InferDoc; name: string }) {
         rows={rows}
         columns={[
           { head: t.serving.change, text: true, raw: (p) => t.strategy(p.change), cell: (p) => t.strategy(p.change) },
-          { head: 'TTFT (s)', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },
-          { head: 'TPOT (s)', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
+          { head: 'TTFT', unit: 's', raw: (p) => p.ttft_seconds, cell: (p) => (p.ttft_seconds === null ? t.serving.noFit : f.seconds(p.ttft_seconds)) },
+          { head: 'TPOT', unit: 's', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
           { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },
+          { head: t.serving.outputChange, raw: output, cell: (p, i) => (i === 0 || output(p) === null ? '–' : f.signed(output(p))) },
         ]}
       />
     </Card>

@@ -34,7 +34,7 @@ export function Links({ plan }: { plan: PlanDoc }) {
       }}
       legend={<Legend keys={spent.map((x) => ({ name: partName(x.part), tone: 'spent-' + x.part }))} />}
       of={[plan]}
-      draw={(width) => <Bars width={width} label={t.links.title} bars={bars} text={f.seconds} axis={t.links.axis} limit={{ value: plan.step_seconds, name: t.fact.step }} thick={24} />}
+      draw={(width) => <Bars width={width} label={t.links.title} bars={bars} text={f.secondsUpTo(plan.step_seconds)} axis={t.links.axis} limit={{ value: plan.step_seconds, name: t.fact.step }} thick={24} />}
     />
   )
 }

@@ -86,6 +86,7 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
             </g>
           )
         })}
+        <Marks marks={marks} box={box} label={t.roof.marks(points.length)} />
         <g class="roof names" aria-hidden="true">
           {ramp && (
             <text transform={`translate(${(ramp.x1 + ramp.x2) / 2},${(ramp.y1 + ramp.y2) / 2}) rotate(${(Math.atan2(ramp.y2 - ramp.y1, ramp.x2 - ramp.x1) * 180) / Math.PI})`} dy="-8" text-anchor="middle">{`HBM ${f.rate(seen)}`}</text>
@@ -94,7 +95,6 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
             <text key={r.format ?? ''} x={box.width - box.right - 4} y={y.at(r.achieved) - 6} text-anchor="end">{`${r.format} ${f.flopRate(r.achieved)}`}</text>
           ))}
         </g>
-        <Marks marks={marks} box={box} label={t.roof.marks(points.length)} />
       </svg>
     )
   }

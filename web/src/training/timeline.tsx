@@ -136,7 +136,7 @@ function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from:
             {d.stage % Math.ceil(n / 24) === 0 && <text x={box.left - 8} y={box.top + d.stage * pitch + row / 2} dy="0.34em" text-anchor="end">{t.memory.short(d.stage)}</text>}
           </g>
         ))}
-        {x.marks(Math.max(2, Math.floor(width / 110))).map((v) => <text key={v} x={x.at(v)} y={box.height - 27} text-anchor="middle">{f.seconds(v)}</text>)}
+        {x.marks(Math.max(2, Math.floor(width / 110))).map((v) => <text key={v} x={x.at(v)} y={box.height - 27} text-anchor="middle">{f.secondsUpTo(to)(v)}</text>)}
         <text class="label" x={(box.left + box.width - box.right) / 2} y={box.height - 7} text-anchor="middle">{t.timeline.axis}</text>
       </g>
       {!few && <Mass passes={passes} />}

@@ -26,7 +26,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
             { name: t.fact.throughput, value: f.int(p.tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond, note: t.unit.perGpu },
             { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
             { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
-            { name: t.fact.binds, value: t.bound(p.bound), note: p.bound_link || undefined },
+            { name: t.fact.binds, value: t.bound(p.bound), note: p.bound_link || undefined, english: true },
             ...budgetFacts(p, t, f),
           ]}
         />

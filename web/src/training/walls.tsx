@@ -161,13 +161,16 @@ function Formats({ s, answer, leads, faded, hintsOf, move }: { s: Training; answ
   const { t } = useLang()
   const known = answer.doc.precisions ?? []
   const stops = precisions.filter((p) => p === s.precision || known.some((x) => x.precision === p))
-  const bound = (p: string | undefined) => known.find((x) => x.precision === p)?.bound
+  const bound = (p: string) => known.find((x) => x.precision === p)?.bound
   const asked = answer.asked.precision
-  const turns = stops.slice(1).flatMap((p, i) => ((bound(p) && bound(stops[i]) && bound(p) !== bound(stops[i])) || leads[p] !== leads[stops[i]!] ? [i + 0.5] : []))
-  const told = stops.flatMap((p) => [
-    ...(bound(p) && bound(asked) && bound(p) !== bound(asked) ? [t.walls.format(p, t.bound(bound(p)!))] : []),
-    ...(leads[p] !== undefined && leads[p] !== leads[asked] ? [t.walls.lead(p, leads[p])] : []),
-  ])
+  const differ = <T,>(of: (p: string) => T | undefined, a: string, b: string) => of(a) !== undefined && of(b) !== undefined && of(a) !== of(b)
+  const turns = stops.slice(1).flatMap((p, i) => (differ(bound, p, stops[i]!) || differ((x) => leads[x], p, stops[i]!) ? [i + 0.5] : []))
+  // Precisions at which the same is told are told together.
+  const tell = <T,>(of: (p: string) => T | undefined, say: (formats: string, what: T) => string) => {
+    const apart = stops.filter((p) => differ(of, p, asked))
+    return [...new Set(apart.map((p) => of(p)!))].map((what) => say(apart.filter((p) => of(p) === what).join(', '), what))
+  }
+  const told = [...tell(bound, (p, b) => t.walls.format(p, t.bound(b))), ...tell((p) => leads[p], t.walls.lead)]
   return (
     <Slider
       id="wall-precision"

@@ -164,6 +164,7 @@ export interface Fact {
   value: string
   unit?: string
   note?: string
+  english?: boolean // the note is the server's own text
 }
 
 /** Facts are the headline figures. */
@@ -176,7 +177,7 @@ export function Facts({ facts }: { facts: Fact[] }) {
           <dd>
             {x.value}
             {x.unit && <span class="unit"> {x.unit}</span>}
-            {x.note && <small>{x.note}</small>}
+            {x.note && <small lang={x.english ? 'en' : undefined}>{x.note}</small>}
           </dd>
         </div>
       ))}

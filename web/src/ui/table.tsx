@@ -5,6 +5,7 @@ import { useLang } from '../i18n'
 
 export interface Column<T> {
   head: string
+  unit?: string // of raw, for the CSV file's head: a cell states its own
   cell: (row: T, i: number) => ComponentChildren
   raw: (row: T, i: number) => string | number | null // SI, for CSV and sorting
   text?: boolean // left-aligned words
@@ -67,7 +68,7 @@ export function Table<T>(p: { name: string; caption: string; columns: Column<T>[
         type="button"
         class="quiet"
         aria-label={`CSV: ${p.caption}`}
-        onClick={() => download(p.name + '.csv', csv(p.columns.map((c) => c.head), order.map((i) => p.columns.map((c) => c.raw(p.rows[i]!, i)))), 'text/csv')}
+        onClick={() => download(p.name + '.csv', csv(p.columns.map((c) => (c.unit ? `${c.head} (${c.unit})` : c.head)), order.map((i) => p.columns.map((c) => c.raw(p.rows[i]!, i)))), 'text/csv')}
       >
         CSV
       </button>
