@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"math"
 	"strings"
 	"testing"
 
@@ -156,5 +157,64 @@ func TestStrategiesKeepTheGPUs(t *testing.T) {
 		if s.Point != nil && (s.Point.Layout.GPUs() != a.Best.Best.Layout.GPUs() || s.Point.Concurrency != 64) {
 			t.Errorf("%s: %s with %d in flight", s.Name, s.Point, s.Point.Concurrency)
 		}
+	}
+}
+
+// Fact I6: 8 x H200, one node, with and without MTP: throughput, TTFT and TPOT at 1 to
+// 128 requests in flight (ZStack part 4, whose figures are not published). More requests
+// make more tokens and each waits longer; MTP brings each its tokens faster and its
+// first one later.
+func TestOneNodeI6(t *testing.T) {
+	r := service(t, "tp=8", 1, 2, 4, 8, 16, 32, 64, 128)
+	for _, text := range []string{"none", "mtp:1:0.87"} {
+		s, err := infer.ParseSpeculation(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Speculation = append(r.Speculation, s)
+	}
+	a := answerOf(t, r)
+	if len(a.Outcomes) != 2 || len(a.Outcomes[0].Points) != 8 || len(a.Outcomes[1].Points) != 8 {
+		t.Fatalf("%d outcomes", len(a.Outcomes))
+	}
+	for k, o := range a.Outcomes {
+		for i, p := range o.Points {
+			if p.Concurrency != 1<<i || !p.Fits || p.Layout.TP != 8 {
+				t.Errorf("point %d is %s at %d", i, p, p.Concurrency)
+			}
+			if i == 0 {
+				continue
+			}
+			if b := o.Points[i-1]; p.Output <= b.Output || p.TPOT < b.TPOT || p.TTFT < b.TTFT {
+				t.Errorf("%d requests: %g tokens/s, TPOT %g, TTFT %g after %g, %g, %g", p.Concurrency, p.Output, float64(p.TPOT), float64(p.TTFT), b.Output, float64(b.TPOT), float64(b.TTFT))
+			}
+		}
+		for i, p := range o.Points {
+			if q := a.Outcomes[0].Points[i]; k == 1 && (p.TPOT >= q.TPOT || p.TTFT < q.TTFT || p.TTFT > 2*q.TTFT) {
+				t.Errorf("%d requests with MTP: TPOT %g, TTFT %g, without %g, %g", p.Concurrency, float64(p.TPOT), float64(p.TTFT), float64(q.TPOT), float64(q.TTFT))
+			}
+		}
+	}
+}
+
+// Fact I11: the sensitivity of any plan that crosses nodes to added network latency is
+// part of its answer: it begins with the fabric's own round trip, each token waits half
+// of one per exchange, and what waits on the wire grows.
+func TestLatencyCurveI11(t *testing.T) {
+	r := service(t, "tp=16", 1)
+	r.Clusters[0].GPUs *= 2
+	a := answerOf(t, r)
+	if len(a.Latency) != len(addedRTT) {
+		t.Fatalf("%d points", len(a.Latency))
+	}
+	for i, x := range a.Latency[1:] {
+		b := a.Latency[i]
+		rise := float64(x.Point.TPOT-b.Point.TPOT) / float64((x.RTT-b.RTT)/2)
+		if math.Abs(rise/122-1) > 0.05 || x.Point.Wire <= b.Point.Wire || x.Change >= b.Change {
+			t.Errorf("from %g to %g s a token waits %.0f half round trips more, want 122 (modelling notes, section 4); %.2f of it on the wire", float64(b.RTT), float64(x.RTT), rise, x.Point.Wire)
+		}
+	}
+	if inside := answerOf(t, service(t, "tp=8", 1)); len(inside.Latency) > 0 {
+		t.Error("a plan inside one node has a latency curve")
 	}
 }

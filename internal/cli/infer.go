@@ -89,7 +89,7 @@ func plotter(file string) (func(io.Writer, string, *api.InferAnswer) error, erro
 	case file == "":
 		return nil, nil
 	case ext == ".svg":
-		return func(w io.Writer, _ string, a *api.InferAnswer) error { return report.SVG(w, report.InferCharts(a)) }, nil
+		return func(w io.Writer, _ string, a *api.InferAnswer) error { return report.InferSVG(w, a) }, nil
 	case ext == ".html":
 		return report.InferHTML, nil
 	}

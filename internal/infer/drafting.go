@@ -5,8 +5,6 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
 	"sync"
 
@@ -57,7 +55,7 @@ func DecodeDrafting(data []byte) ([]Drafting, error) {
 	var list []Drafting
 	for i, r := range rows {
 		g, ok := hw.ParseGrade(r.Grade)
-		if r.Engine == "" || len(numbers(r.Before)) == 0 || r.Source == "" || !ok || g == hw.Absent || r.Sequences < 0 || !(r.Unhidden >= 0) {
+		if r.Engine == "" || len(numbersOf(r.Before)) == 0 || r.Source == "" || !ok || g == hw.Absent || r.Sequences < 0 || !(r.Unhidden >= 0) {
 			return nil, fmt.Errorf("what engines give up while they draft, entry %d: give engine, before_version, grade and source; figures are at least 0", i+1)
 		}
 		list = append(list, Drafting{r.Engine, r.Before, r.Sequences, r.Unhidden, g, r.Source})
@@ -68,11 +66,8 @@ func DecodeDrafting(data []byte) ([]Drafting, error) {
 // draftingOf is what an engine's version gives up; nil = nothing, as do versions that
 // nobody states.
 func draftingOf(engine, version string) *Drafting {
-	if version == "" {
-		return nil
-	}
 	for i, list := 0, loadDrafting(); i < len(list); i++ {
-		if d := &list[i]; d.Engine == engine && slices.Compare(numbers(version), numbers(d.Before)) < 0 {
+		if d := &list[i]; d.Engine == engine && older(version, d.Before) {
 			return d
 		}
 	}
@@ -82,22 +77,10 @@ func draftingOf(engine, version string) *Drafting {
 // SplitEngine reads sglang or sglang@0.4.
 func SplitEngine(text string) (engine, version string, err error) {
 	engine, version, given := strings.Cut(strings.ToLower(text), "@")
-	if given && len(numbers(version)) == 0 {
+	if given && len(numbersOf(version)) == 0 {
 		return "", "", fmt.Errorf("engine %q: a version starts with a number, such as sglang@0.4", text)
 	}
 	return engine, version, nil
-}
-
-// numbers is what a version starts with: 0.5.6.post2 gives 0 5 6.
-func numbers(version string) (list []int) {
-	for part := range strings.SplitSeq(strings.TrimPrefix(version, "v"), ".") {
-		n, err := strconv.Atoi(part)
-		if err != nil {
-			break
-		}
-		list = append(list, n)
-	}
-	return list
 }
 
 // DraftingSequences is how many sequences of a replica the engine's version generates

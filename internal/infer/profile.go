@@ -99,7 +99,7 @@ func ProfileOn(text string, d *hw.Device) (*Profile, error) {
 		if err != nil {
 			return nil, err
 		}
-		if p, err = FindProfile(engine, d.Arch); err != nil {
+		if p, err = FindProfileOf(engine, version, d.Arch); err != nil {
 			return nil, err
 		}
 		if version != "" {

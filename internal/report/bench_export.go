@@ -144,7 +144,7 @@ func BenchHTML(w io.Writer, d *bench.Report) error {
 		shown = shown || !charts[i].empty()
 	}
 	if shown {
-		if err := SVG(&picture, charts); err != nil {
+		if err := SVG(&picture, "", charts); err != nil {
 			return err
 		}
 	}

@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"fmt"
 	"io"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 )
@@ -11,7 +13,7 @@ import (
 // the line that made it.
 func InferHTML(w io.Writer, command string, a *api.InferAnswer) error {
 	var picture, text bytes.Buffer
-	if err := SVG(&picture, InferCharts(a)); err != nil {
+	if err := SVG(&picture, "", InferCharts(a)); err != nil {
 		return err
 	}
 	p := NewPage(&text)
@@ -22,4 +24,18 @@ func InferHTML(w io.Writer, command string, a *api.InferAnswer) error {
 		return err
 	}
 	return writeHTML(w, "Serving "+a.Request.Model.Name, command, picture.Bytes(), text.String())
+}
+
+// InferSVG writes the charts of an answer as one picture that says what they are of.
+func InferSVG(w io.Writer, a *api.InferAnswer) error {
+	r := a.Request
+	var names []string
+	for _, c := range r.Clusters {
+		names = append(names, c.Name)
+	}
+	title := fmt.Sprintf("%s on %s, %s tokens in, %s out", r.Model.Name, strings.Join(names, ", "), Grouped(r.ISL), Grouped(r.OSL))
+	if oneLayout(a.Best.Points) {
+		title += ", " + a.Best.Best.Layout.String()
+	}
+	return SVG(w, title, InferCharts(a))
 }

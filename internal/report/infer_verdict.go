@@ -141,6 +141,9 @@ func boundWords(p *deploy.Point) string {
 	case cost.Latency.String():
 		return fmt.Sprintf("latency: communication takes %s of a decode step, its bytes alone %s", share(s.Parts[infer.Communication]), share(max(s.NVLink, s.Network)))
 	case deploy.BoundOverhead:
+		if p.Ranges == nil {
+			return fmt.Sprintf("the engine: its own time, with what the measured points add to it, is %s of a decode step", share(s.Parts[infer.Overhead]))
+		}
 		return fmt.Sprintf("the engine: scheduling, launches and sampling are %s of a decode step", share(s.Parts[infer.Overhead]))
 	case deploy.BoundPrefill:
 		return "prompts: reading them takes more of the engine's time than generating"

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
 	"gonum.org/v1/plot/plotter"
+	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
 	"gonum.org/v1/plot/vg/vgsvg"
@@ -30,9 +31,9 @@ var seriesColors = []color.Color{
 	color.RGBA{R: 0, G: 0, B: 0, A: 255}, color.RGBA{R: 240, G: 228, B: 66, A: 255},
 }
 
-// SVG writes charts as one picture, two abreast. Charts without points are left
-// out; a picture without any chart is an error.
-func SVG(w io.Writer, charts []Chart) error {
+// SVG writes charts as one picture, two abreast under a title, "" = none. Charts
+// without points are left out; a picture without any chart is an error.
+func SVG(w io.Writer, title string, charts []Chart) error {
 	var plots []*plot.Plot
 	for i := range charts {
 		if charts[i].empty() {
@@ -49,10 +50,21 @@ func SVG(w io.Writer, charts []Chart) error {
 	}
 	abreast := min(chartsAbreast, len(plots))
 	down := (len(plots) + abreast - 1) / abreast
-	canvas := vgsvg.New(vg.Length(abreast)*chartWidth, vg.Length(down)*chartHeight)
+	strip := vg.Length(0)
+	if title != "" {
+		strip = 8 * vg.Millimeter
+	}
+	width, height := vg.Length(abreast)*chartWidth, vg.Length(down)*chartHeight
+	canvas := vgsvg.New(width, height+strip)
 	tiles := draw.Tiles{Rows: down, Cols: abreast, PadX: 4 * vg.Millimeter, PadY: 6 * vg.Millimeter,
 		PadTop: 3 * vg.Millimeter, PadBottom: 3 * vg.Millimeter, PadLeft: 3 * vg.Millimeter, PadRight: 5 * vg.Millimeter}
 	dc := draw.New(canvas)
+	if title != "" {
+		style := plots[0].Title.TextStyle
+		style.XAlign, style.YAlign = text.XCenter, text.YTop
+		dc.FillText(style, vg.Point{X: width / 2, Y: height + strip - 2*vg.Millimeter}, title)
+		dc = draw.Crop(dc, 0, 0, 0, -strip)
+	}
 	for i, p := range plots {
 		p.Draw(tiles.At(dc, i%abreast, i/abreast))
 	}

@@ -72,7 +72,7 @@ func TestChartsFitAnyPage(t *testing.T) {
 			for _, width := range []int{60, 100} {
 				fits(t, page(t, width, func(p *Page) { p.Chart(&c, 10) }), width)
 			}
-			if err := SVG(io.Discard, []Chart{c}); err != nil {
+			if err := SVG(io.Discard, "", []Chart{c}); err != nil {
 				t.Error(err)
 			}
 		}
@@ -81,7 +81,7 @@ func TestChartsFitAnyPage(t *testing.T) {
 	if got := page(t, 60, func(p *Page) { p.Chart(&empty, 10) }); got != "" {
 		t.Errorf("a chart without points prints %q", got)
 	}
-	if err := SVG(io.Discard, []Chart{empty}); err == nil {
+	if err := SVG(io.Discard, "", []Chart{empty}); err == nil {
 		t.Error("a picture without points was written")
 	}
 }
@@ -90,7 +90,7 @@ func TestChartsFitAnyPage(t *testing.T) {
 func TestSVG(t *testing.T) {
 	c := Chart{Title: "Speed <1>", X: Axis{"requests", true}, Y: Axis{"tokens/s", false}, Series: []Series{{Name: "no speculation", Points: []XY{{1, 10}, {2, 20}}}}}
 	var b bytes.Buffer
-	if err := SVG(&b, []Chart{c, c, c}); err != nil {
+	if err := SVG(&b, "a title", []Chart{c, c, c}); err != nil {
 		t.Fatal(err)
 	}
 	text := b.String()

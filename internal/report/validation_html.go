@@ -12,7 +12,7 @@ import (
 // logarithmic, and the text of a validation; command is the line that made it.
 func ValidationHTML(w io.Writer, command string, d *validate.Document, draw func(*Page, *validate.Document)) error {
 	var picture, text bytes.Buffer
-	if err := SVG(&picture, validationCharts(d)); err != nil {
+	if err := SVG(&picture, "", validationCharts(d)); err != nil {
 		return err
 	}
 	p := NewPage(&text)
