@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -30,6 +31,7 @@ type InferRequest struct {
 	RTT         []unit.Seconds          // between nodes; default: the fabric's own
 	Overlap     []bool                  // two micro-batches; default: one batch
 	Skew        float64                 // power-law exponent of the experts' popularity, 0 = even
+	Loads       *balance.Given          // of each expert of a layer, in place of Skew
 	SLO         deploy.SLO
 	Engine      string // "" = the default profile
 	Measured    []infer.Measured
@@ -140,6 +142,10 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--skew %g: give an exponent from 0 (even) to %d", r.Skew, maxSkew)
 	case r.Skew > 0 && !r.Model.MoE():
 		return nil, fmt.Errorf("--skew: %s has no routed experts: leave it out", r.Model.Name)
+	case r.Loads != nil && r.Skew > 0:
+		return nil, fmt.Errorf("--expert-loads and --skew both say how experts are used: leave one out")
+	case r.Loads != nil && int64(len(r.Loads.Each)) != r.Model.MaxExperts():
+		return nil, fmt.Errorf("--expert-loads: %d loads for the %d routed experts of a layer of %s: give one each", len(r.Loads.Each), r.Model.MaxExperts(), r.Model.Name)
 	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
 		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:

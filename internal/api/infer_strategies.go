@@ -48,7 +48,7 @@ var changes = []change{
 	{"one more copy of experts on every rank", func(v *deploy.Variant, x *plan.Serving) bool {
 		had := x.Redundant
 		x.Redundant += x.EP
-		return v.Skew > 0 && x.EP > 1 && had == 0
+		return (v.Skew > 0 || v.Loads != nil) && x.EP > 1 && had == 0
 	}},
 	{"KV cache shared inside TP (context parallel)", func(_ *deploy.Variant, x *plan.Serving) bool {
 		had := x.DCP

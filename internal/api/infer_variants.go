@@ -21,7 +21,7 @@ func (r *InferRequest) variants() ([]*deploy.Variant, error) {
 	if len(r.RTT) > 0 && !slices.ContainsFunc(r.Clusters, func(c *hw.Cluster) bool { return c.Nodes() > 1 }) {
 		return nil, fmt.Errorf("--net-rtt: %s is one node, nothing crosses a network: leave it out or take more nodes", r.Clusters[0].Name)
 	}
-	list := []deploy.Variant{{Skew: r.Skew}}
+	list := []deploy.Variant{{Skew: r.Skew, Loads: r.Loads}}
 	list = cross(list, r.Clusters, func(v *deploy.Variant, c *hw.Cluster) { v.Cluster = c })
 	list = cross(list, r.weights(), func(v *deploy.Variant, w [2]unit.Format) { v.Weights, v.Experts = w[0], w[1] })
 	list = cross(list, orDefault(r.KV, unit.BF16), func(v *deploy.Variant, f unit.Format) { v.KV = f })

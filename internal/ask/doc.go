@@ -8,6 +8,7 @@
 package ask
 
 import (
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -19,4 +20,5 @@ type Finder interface {
 	Model(name string) (*model.Model, error)
 	Cluster(name string) (*hw.Cluster, error)
 	Trace(name string) (*workload.Workload, error)
+	Loads(name string) (*balance.Given, error)
 }

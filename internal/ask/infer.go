@@ -23,6 +23,7 @@ type Infer struct {
 	Flags *pflag.FlagSet
 
 	model, plan, engine  string
+	loads                string
 	clusters             []string
 	isl, osl             workload.Length
 	chunk, slots         int64
@@ -62,6 +63,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.rtt, List(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
 	fs.Var(Quantity(&f.overlap, List(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
 	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0: ranks evenly loaded)")
+	fs.StringVar(&f.loads, "expert-loads", "", "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
 	fs.StringVar(&f.engine, "engine", "", engineUsage)
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
@@ -87,6 +89,9 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := Required(f.Flags, "model", "cluster", "isl", "osl"); err != nil {
 		return nil, err
 	}
+	if err := NotEmpty(f.Flags, "expert-loads"); err != nil {
+		return nil, err
+	}
 	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "batch-tokens"); err != nil {
 		return nil, err
 	}
@@ -110,6 +115,11 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	}
 	if r.Engine, err = findEngine(f.engine); err != nil {
 		return nil, err
+	}
+	if f.loads != "" {
+		if r.Loads, err = find.Loads(f.loads); err != nil {
+			return nil, fmt.Errorf("--expert-loads: %w", err)
+		}
 	}
 	r.DraftModels, err = f.draftModels(find)
 	return r, err

@@ -16,6 +16,7 @@ type Case struct {
 
 // Imbalance is by how much the fullest GPU of a layer exceeds the mean.
 type Imbalance struct {
+	Case         Case
 	Balancedness float64 // mean over max with endless tokens
 	topK         int
 	table        [grid]float64 // max over mean at 2^i assignments
@@ -48,7 +49,7 @@ func New(c Case) (*Imbalance, error) {
 	if c.Balanced {
 		place = Place
 	}
-	m := &Imbalance{topK: c.TopK}
+	m := &Imbalance{Case: c, topK: c.TopK}
 	most := 0.0 // mean over the orders of max over mean with endless tokens
 	for order := range tries {
 		own := loads

@@ -9,8 +9,10 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -28,6 +30,23 @@ func (finder) Trace(name string) (*workload.Workload, error) {
 	}
 	return w, err
 }
+
+// Loads opens a file of expert loads.
+func (finder) Loads(name string) (*balance.Given, error) {
+	f, err := input.Open(name)
+	if err != nil {
+		return nil, fmt.Errorf("%w: name a file with a number for each expert", err)
+	}
+	defer f.Close()
+	text, err := input.Text(f, maxLoads)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	return balance.ReadGiven(text, name)
+}
+
+// maxLoads bounds a file of expert loads: a number for each of some hundred experts.
+const maxLoads = 1 << 20
 
 // trainQuestion adds the flags of a question about training to cmd; what it
 // returns reads them.

@@ -3,6 +3,7 @@ package deploy
 import (
 	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -31,7 +32,11 @@ type Point struct {
 	Queued      bool           // requests wait for room in the caches, or the prompts outrun the engine
 	Price       float64        // USD per GPU-hour; 0 = not known, unless Free
 	Free        bool
-	Transfer    unit.Seconds  // of TTFT: the cache on its way; layouts with two roles
+	Transfer    unit.Seconds // of TTFT: the cache on its way; layouts with two roles
+	// Balance is how the routed experts are loaded, and Fullest the busiest expert rank of
+	// the decode step over the mean; nil where they are even or on no ranks of their own.
+	Balance     *balance.Imbalance
+	Fullest     float64
 	Ranges      *infer.Ranges // of the means; nil where measured points corrected them
 	Warnings    []string
 	Assumptions []string

@@ -97,6 +97,7 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		return nil, err
 	}
 	p.Full = full.Times(x.Replicas)
+	p.balance(in, s.Decoding*(1+float64(in.drafts())))
 	p.floor = s.Step.Floor / unit.Seconds(in.spec.Tokens())
 	if !in.corrected {
 		p.Ranges = in.Engine.Ranges()
@@ -107,6 +108,20 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		p.Wire = float64(s.Step.Wire) / in.spec.Tokens() / float64(s.TPOT)
 	}
 	return p, nil
+}
+
+// balance fills in how evenly the experts are loaded by a decode step of so many tokens.
+func (p *Point) balance(in *Instance, tokens float64) {
+	if b := in.Engine.Setup().Loads; b != nil {
+		p.Balance, p.Fullest = b, b.At(tokens)
+	}
+}
+
+func (in *Instance) drafts() int {
+	if in.spec == nil {
+		return 0
+	}
+	return in.spec.Drafts
 }
 
 // copies is n in each of so many instances; models whose state does not grow hold

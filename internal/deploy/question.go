@@ -1,6 +1,7 @@
 package deploy
 
 import (
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -35,10 +36,14 @@ type Variant struct {
 	RTT         *unit.Seconds      // between nodes; nil = the fabric's own
 	TwoBatch    bool               // steps in two micro-batches, one computing while the other's tokens travel
 	Skew        float64            // power-law exponent of the experts' popularity, 0 = even
+	Loads       *balance.Given     // of each expert, in place of Skew; nil = by Skew
 }
 
 // speculates tells whether the variant drafts tokens.
 func (v *Variant) speculates() bool { return v.Speculation != nil && v.Speculation.Drafts > 0 }
+
+// uneven tells whether the variant's experts are used unevenly.
+func (v *Variant) uneven() bool { return v.Skew > 0 || v.Loads != nil }
 
 // MaxConcurrency is the most requests in flight that a question may ask about.
 const MaxConcurrency = 1 << 20

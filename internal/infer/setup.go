@@ -32,6 +32,8 @@ type Setup struct {
 	// Skew is the power-law exponent of the experts' popularity (balance.PowerLaw): with
 	// it fewer are touched by a step; 0 = UsualSkew.
 	Skew float64
+	// Popularity is the load of each expert in place of Skew; nil = by Skew.
+	Popularity *balance.Given
 	// Loads, where given, is the imbalance by the tokens of a step, in place of Imbalance.
 	Loads *balance.Imbalance
 	MTP   int  // multi-token-prediction modules loaded beside the model

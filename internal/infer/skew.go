@@ -19,13 +19,14 @@ type touching [4*24 + 1]float64
 type touchingKey struct {
 	experts, topk int64
 	skew          float64
+	given         *balance.Given
 }
 
 var touchings sync.Map // touchingKey to *touching
 
 // touchingOf makes or finds the table; skew was checked.
-func touchingOf(f *model.FFN, skew float64) *touching {
-	key := touchingKey{f.Experts, f.TopK, skew}
+func touchingOf(f *model.FFN, skew float64, given *balance.Given) *touching {
+	key := touchingKey{f.Experts, f.TopK, skew, given}
 	if t, ok := touchings.Load(key); ok {
 		return t.(*touching)
 	}
@@ -33,6 +34,9 @@ func touchingOf(f *model.FFN, skew float64) *touching {
 	popular, err := balance.PowerLaw(int(f.Experts), skew)
 	if err != nil { // the setup's check rules it out: price even loads
 		return nil
+	}
+	if given != nil {
+		popular = given.Shares()
 	}
 	for i := range t {
 		n := math.Exp2(float64(i) / 4)
@@ -81,7 +85,7 @@ func (e *Engine) expertKernel() {
 func (e *Engine) experts(f *model.FFN, n float64) work.ExpertLoad {
 	l := work.ExpertLoad{All: n, Share: e.imbalance(n)}
 	if f.MoE() {
-		if t := touchingOf(f, cmp.Or(e.setup.Skew, UsualSkew)); t != nil {
+		if t := touchingOf(f, cmp.Or(e.setup.Skew, UsualSkew), e.setup.Popularity); t != nil {
 			l.Touched = t.at(n)
 		}
 	}

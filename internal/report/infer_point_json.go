@@ -45,6 +45,8 @@ type PointDoc struct {
 	Slots       int              `json:"max_sequences"`
 	Batch       int              `json:"decode_batch"`
 	Decode      *StepDoc         `json:"decode_step,omitempty"`
+	Fullest     *float64         `json:"expert_imbalance"` // fullest rank over the mean; null where experts are even
+	Balanced    *float64         `json:"expert_balancedness"`
 	WireShare   float64          `json:"wire_share"`
 	Capacity    *CapacityDoc     `json:"capacity"`         // of layouts with one role
 	Tails       bool             `json:"percentiles_hold"` // the means speak for single requests
@@ -76,6 +78,9 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	if !p.Fits {
 		d.Bound = "memory"
 		return d
+	}
+	if p.Balance != nil {
+		d.Fullest, d.Balanced = &p.Fullest, &p.Balance.Balancedness
 	}
 	d.Tails = p.Tails()
 	d.TTFTRange, d.TPOTRange = spanDoc(p.TTFTRange()), spanDoc(p.TPOTRange())

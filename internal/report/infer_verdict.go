@@ -41,6 +41,7 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"service", fmt.Sprintf("%s output tokens/s, %s per GPU", rate(b.Output), rate(b.PerGPU()))},
 		[2]string{"cost", costText(b)},
 		[2]string{"binds", boundWords(b)},
+		[2]string{"experts", balanceText(b)},
 		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
 		[2]string{"queueing", queueingText(b)},
 	)
@@ -61,6 +62,22 @@ func roundsText(p *deploy.Point) string {
 		parts = append(parts, "this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// balanceText says how far from even the experts' ranks are loaded.
+func balanceText(p *deploy.Point) string {
+	b := p.Balance
+	if b == nil {
+		return ""
+	}
+	text := fmt.Sprintf("the fullest of %d ranks gets %.2f times the mean of a decode step's tokens; balancedness (mean over fullest) %.2f with endless tokens", b.Case.GPUs, p.Fullest, b.Balancedness)
+	switch {
+	case b.Case.Redundant > 0 && b.Case.Hierarchical():
+		text += fmt.Sprintf("; %d redundant experts, %d groups placed on %d nodes, then copies on their GPUs", b.Case.Redundant, b.Case.Groups, b.Case.Nodes)
+	case b.Case.Redundant > 0:
+		text += fmt.Sprintf("; %d redundant experts placed over all GPUs", b.Case.Redundant)
+	}
+	return text
 }
 
 // rangeText says where most measured services lie.

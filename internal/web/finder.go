@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"slices"
 	"strings"
 
@@ -52,6 +53,10 @@ func (f *finder) Cluster(name string) (*hw.Cluster, error) {
 
 func (*finder) Trace(string) (*workload.Workload, error) {
 	return nil, errors.New("traces are files: `ridgeline simulate` reads them")
+}
+
+func (*finder) Loads(string) (*balance.Given, error) {
+	return nil, errors.New("expert loads are a file: `ridgeline infer` reads it, here skew says how uneven they are")
 }
 
 // text is a member's value as the flag takes it; given is false for null, which
