@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/argv"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/launch"
@@ -69,7 +70,7 @@ func Launch(ctx context.Context, r *LaunchRequest) (*LaunchAnswer, error) {
 }
 
 // complete fills the keys that a training plan leaves out: degrees of 1, dp from
-// the cluster, one sequence per micro-batch, zero=1, the schedule by vpp.
+// the cluster, one sequence per micro-batch, zero=1 (FSDP of torchtitan: 3), the schedule by vpp.
 func (r *LaunchRequest) complete() (*plan.Plan, error) {
 	p := r.Fixed.Plan
 	p.Precision = r.Precision
@@ -79,7 +80,9 @@ func (r *LaunchRequest) complete() (*plan.Plan, error) {
 		}
 	}
 	if !r.Fixed.Has(plan.KeyZeRO) {
-		p.ZeRO = 1
+		if p.ZeRO = 1; r.Engine == argv.TorchTitan { // which has no other sharding by default
+			p.ZeRO = 3
+		}
 	}
 	if !r.Fixed.Has(plan.KeyOverlap) {
 		p.Overlap = plan.Overlap{TP: true, DP: true, PP: true}

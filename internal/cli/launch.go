@@ -26,8 +26,8 @@ func newLaunchCommand(env *Env) *cobra.Command {
 list: scripts, Slurm jobs, Kubernetes objects, Ray scripts or a Compose file. What the engine
 cannot do is an error that names the nearest thing it can; --nearest writes that.
 
-Degrees that --plan leaves out are 1; a training plan takes dp from --cluster, zero=1 and one
-sequence per micro-batch. Files go to --out, or all to stdout.`,
+Degrees that --plan leaves out are 1; a training plan takes dp from --cluster, zero=1 (torchtitan: 3)
+and one sequence per micro-batch. Files go to --out, or all to stdout.`,
 		Example: `  ridgeline launch --engine vllm --target k8s --model deepseek-r1 --plan tp=8,dp=2,ep=16 --kv fp8 --prefix-cache off
   ridgeline launch --engine sglang --target slurm --model deepseek-r1 --plan "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"
   ridgeline launch --engine megatron-lm --target slurm --model deepseek-v3 --cluster h800x2048 --plan pp=16,vpp=2,ep=64,zero=1 --global-batch 15360 --seq 4096 --precision fp8

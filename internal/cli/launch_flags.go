@@ -101,6 +101,13 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 	if err := required(cmd, "engine", "target", "plan", "model"); err != nil {
 		return nil, err
 	}
+	if err := notEmpty(cmd, "plan", "model-path", "name", "image", "router-image", "namespace", "model-volume", "rdma", "cluster", "kv",
+		"quantization", "spec", "prefix-cache", "concurrency", "script", "data", "tool-image", "results-volume", "configs"); err != nil {
+		return nil, err
+	}
+	if err := notZero(cmd, "node-gpus", "port", "max-context", "max-requests", "batch-tokens", "stream-interval", "isl", "osl", "global-batch", "seq", "tokens"); err != nil {
+		return nil, err
+	}
 	if !slices.Contains(argv.Engines(), f.engine) {
 		return nil, unknownWord("engine", f.engine, argv.Engines(), "use one of "+strings.Join(argv.Engines(), ", "))
 	}

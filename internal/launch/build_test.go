@@ -234,6 +234,11 @@ func TestBuildRefuses(t *testing.T) {
 		{"a version without a list", argv.VLLM, Shell, "tp=8", "nearest is v0.26.0", func(r *Request) { r.Version = "0.9" }},
 		{"a KV format that the engine lacks", argv.LlamaCPP, Shell, "tp=8", "nearest is int8", func(r *Request) { r.Serve.KV = "fp8" }},
 		{"a name that Kubernetes refuses", argv.VLLM, Kube, "tp=8", "such as a-b-c", func(r *Request) { r.Name = "A_b C" }},
+		{"a namespace that is none", argv.VLLM, Kube, "tp=8", "no name of Kubernetes", func(r *Request) { r.Namespace = "a.b" }},
+		{"a volume that is none", argv.VLLM, Kube, "tp=8", "no name of Kubernetes", func(r *Request) { r.ModelVolume = "a..b" }},
+		{"a volume of results that is none", argv.VLLM, Kube, "tp=8", "no name of Kubernetes", func(r *Request) { r.Tools.Results = "-a" }},
+		{"a tool's image that is none", argv.VLLM, Kube, "tp=8", "write REPOSITORY:TAG", func(r *Request) { r.Tools.Image = "a b" }},
+		{"an environment that is none", argv.VLLM, Kube, "tp=8", "write NAME=VALUE", func(r *Request) { r.Env = []string{"1=2"} }},
 		{"a name that is too long", argv.VLLM, Kube, "tp=8", "DNS label", func(r *Request) { r.Name = strings.Repeat("a", 64) }},
 		{"load workers that cannot share a level", argv.VLLM, Slurm, "tp=8", "use multiples of 4", func(r *Request) {
 			r.Serve.ISL, r.Serve.OSL, r.Tools = 8, 8, Tools{Workers: 4, Levels: []int{4, 6}}
@@ -246,6 +251,8 @@ func TestBuildRefuses(t *testing.T) {
 		{"a model path that reads as a flag", argv.VLLM, Shell, "tp=8", "./--headless", func(r *Request) { r.ModelPath = "--headless" }},
 		{"a model path with NUL", argv.VLLM, Shell, "tp=8", "cannot be an argument", func(r *Request) { r.ModelPath = "a\x00b" }},
 		{"a batch that the drafts overflow", argv.TRTLLM, Shell, "tp=8", "raise --batch-tokens to 512", func(r *Request) { r.Serve.MaxRequests, r.Serve.Drafts, r.Serve.BatchTokens = 128, 3, 256 }},
+		{"a wide KV format that the engine lacks", argv.TRTLLM, Shell, "tp=8", "nearest is bf16", func(r *Request) { r.Serve.KV = "fp16" }},
+		{"a KV format that is none", argv.VLLM, Shell, "tp=8", "use one of bf16, fp16, fp8, nvfp4", func(r *Request) { r.Serve.KV = "fp3" }},
 		{"a stream interval of llama.cpp", argv.LlamaCPP, Shell, "tp=8", "--nearest writes that", func(r *Request) { r.Serve.StreamInterval = 5 }},
 		{"a quantisation that the list lacks", argv.SGLang, Shell, "tp=8", "takes one of", func(r *Request) { r.Serve.Quantization = "imaginary" }},
 		{"serving with a training engine", argv.MegatronLM, Shell, "tp=8", "does not serve", nil},

@@ -327,3 +327,13 @@ func TestModelReachesItsContainer(t *testing.T) {
 		}
 	}
 }
+
+// TestForeignNames: names of objects that somebody else made may be as long as
+// Kubernetes lets them be.
+func TestForeignNames(t *testing.T) {
+	r := ask(t, argv.VLLM, Kube, "deepseek-r1", "tp=8")
+	r.Namespace, r.ModelVolume = strings.Repeat("n", 63), "3models."+strings.Repeat("v", 60)+"."+strings.Repeat("w", 60)
+	if _, err := Build(r); err != nil {
+		t.Error(err)
+	}
+}

@@ -30,7 +30,7 @@ func (r *Request) check() error {
 	if strings.HasPrefix(r.Model.Name, "-") || strings.ContainsRune(r.Model.Name, 0) {
 		return fmt.Errorf("model name %q cannot be served under: rename the model's file", r.Model.Name)
 	}
-	for _, image := range []string{r.Image, r.RouterImage} {
+	for _, image := range []string{r.Image, r.RouterImage, r.Tools.Image} {
 		if strings.ContainsFunc(image, func(c rune) bool { return c <= ' ' || c == 0x7f }) || strings.HasPrefix(image, "-") {
 			return fmt.Errorf("image %q has blanks or begins with a dash: write REPOSITORY:TAG", image)
 		}
@@ -44,17 +44,21 @@ func (r *Request) check() error {
 			return fmt.Errorf("environment %q: write NAME=VALUE", e)
 		}
 	}
-	if domain, kind, ok := strings.Cut(r.RDMA, "/"); r.RDMA != "" && (!ok || checkName("", strings.ReplaceAll(domain, ".", "-")) != nil || kind == "" || strings.Trim(kind, plainName) != "") {
+	if domain, kind, ok := strings.Cut(r.RDMA, "/"); r.RDMA != "" && (!ok || checkObject("", domain, maxSubdomain, true) != nil || kind == "" || strings.Trim(kind, plainName) != "") {
 		return fmt.Errorf("resource %q is none of Kubernetes: write DOMAIN/NAME such as rdma/ib", r.RDMA)
 	}
 	if err := checkName("name", r.Name); err != nil {
 		return err
 	}
-	for what, name := range map[string]string{"namespace": r.Namespace, "volume": r.ModelVolume} {
-		if name == "" {
+	for _, o := range []struct {
+		what, name string
+		longest    int
+		dots       bool
+	}{{"namespace", r.Namespace, maxLabel, false}, {"volume", r.ModelVolume, maxSubdomain, true}, {"results volume", r.Tools.Results, maxSubdomain, true}} {
+		if o.name == "" {
 			continue
 		}
-		if err := checkName(what, name); err != nil {
+		if err := checkObject(o.what, o.name, o.longest, o.dots); err != nil {
 			return err
 		}
 	}
@@ -67,18 +71,41 @@ const envName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_
 // plainName are the letters of a resource's name.
 const plainName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-."
 
-// checkName refuses what Kubernetes refuses as a DNS label (RFC 1123).
+// checkName refuses what Kubernetes refuses as the name of a Service (RFC 1035), and
+// names that leave no room for what is added to them.
 func checkName(what, name string) error {
-	ok := name != "" && len(name) <= maxName
-	for i, c := range name {
-		letter := c >= 'a' && c <= 'z'
-		edge := i == 0 || i == len(name)-1
-		ok = ok && (letter || c >= '0' && c <= '9' && i > 0 || c == '-' && !edge)
+	if isLabel(name, maxName) && (name[0] < '0' || name[0] > '9') {
+		return nil
+	}
+	return fmt.Errorf("%s %q is no DNS label of at most %d letters: use a-z, 0-9 and - inside, such as %s", what, name, maxName, Label(name))
+}
+
+// checkObject refuses what Kubernetes refuses as the name of an object that somebody else
+// made: labels with dots between them (RFC 1123), or one label.
+func checkObject(what, name string, longest int, dots bool) error {
+	ok := len(name) <= longest
+	parts := []string{name}
+	if dots {
+		parts = strings.Split(name, ".")
+	}
+	for _, p := range parts {
+		ok = ok && isLabel(p, maxLabel)
 	}
 	if !ok {
-		return fmt.Errorf("%s %q is no DNS label of at most %d letters: use a-z, 0-9 and - inside, such as %s", what, name, maxName, Label(name))
+		return fmt.Errorf("%s %q is no name of Kubernetes: use a-z, 0-9 and - inside, such as %s", what, name, Label(name))
 	}
 	return nil
+}
+
+// The longest label and name (RFC 1123, as Kubernetes takes them).
+const (
+	maxLabel     = 63
+	maxSubdomain = 253
+)
+
+func isLabel(name string, longest int) bool {
+	return name != "" && len(name) <= longest && strings.Trim(name, "abcdefghijklmnopqrstuvwxyz0123456789-") == "" &&
+		name[0] != '-' && name[len(name)-1] != '-'
 }
 
 // Label makes a DNS label of any text, for names that the user did not choose.

@@ -2,10 +2,13 @@ package launch
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // defaultPort is where each engine listens by its own default.
@@ -100,9 +103,15 @@ func (b *builder) kvName() (string, error) {
 	if name := kvNames[b.Engine][b.Serve.KV]; name != "" {
 		return name, nil
 	}
-	near := map[string]string{argv.LlamaCPP: "int8 (q8_0)"}[b.Engine]
-	if near == "" {
-		near = "fp8"
+	f, ok := unit.ParseFormat(b.Serve.KV)
+	near := "fp8"
+	switch {
+	case !ok:
+		return "", fmt.Errorf("KV cache format %q is unknown: use one of %s", b.Serve.KV, strings.Join(slices.Sorted(maps.Keys(kvNames[b.Engine])), ", "))
+	case f.Bits() >= 16:
+		near = "bf16"
+	case b.Engine == argv.LlamaCPP:
+		near = "int8 (q8_0)"
 	}
 	return "", fmt.Errorf("%s has no KV cache of %s: nearest is %s", b.Engine, b.Serve.KV, near)
 }
