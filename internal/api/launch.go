@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
+	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/launch"
@@ -116,6 +117,9 @@ func (r *LaunchRequest) predict(ctx context.Context) (list []Prediction) {
 		return nil
 	}
 	q := &InferRequest{Model: r.Model, Clusters: []*hw.Cluster{r.Cluster}, Plan: r.ServingText, ISL: o.ISL, OSL: o.OSL, Concurrency: r.Concurrency, Chunk: o.BatchTokens}
+	if t := r.ServingText; t.Whole != nil {
+		q.Slots = min(launch.Sequences(r.Engine, o.MaxRequests, t.Whole.Serving.DP), deploy.MaxConcurrency)
+	}
 	if r.Engine != "llamacpp" {
 		q.Engine = r.Engine
 	}

@@ -109,7 +109,8 @@ func (a *TodayAnswer) settings(q *InferRequest, im *launch.Imported) {
 		q.Chunk = 0
 	}
 	q.Overlap = []bool{s.TwoBatch}
-	q.Slots = min(s.MaxRequests, deploy.MaxConcurrency)
+	dp, _ := im.Plan["dp"].(int)
+	q.Slots = min(launch.Sequences(im.Engine, s.MaxRequests, dp), deploy.MaxConcurrency)
 	if s.Quantization != "" && s.Quantization != "fp8" {
 		a.note("quantisation %q is taken to be the checkpoint's own", s.Quantization)
 	} else if s.Quantization == "fp8" {

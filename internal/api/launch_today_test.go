@@ -60,6 +60,21 @@ func TestTodayIsInfers(t *testing.T) {
 	}
 }
 
+// TestSequencesOfReplicas: vLLM limits each data-parallel replica, SGLang all of them.
+func TestSequencesOfReplicas(t *testing.T) {
+	for engine, want := range map[string]int64{"vllm": 64, "sglang": 8} {
+		command := map[string]string{"vllm": "vllm serve m -dp 8 -ep --max-num-seqs 8", "sglang": "sglang serve --model m --tp 8 --dp 8 --enable-dp-attention --moe-a2a-backend deepep --max-running-requests 8"}[engine]
+		r := todayOf(t, engine, "deepseek-r1", "h200x8", command)
+		a, err := Today(context.Background(), r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if a.Serving.Request.Slots != want {
+			t.Errorf("%s: %d sequences, want %d", engine, a.Serving.Request.Slots, want)
+		}
+	}
+}
+
 // TestTodayLeavesOut: what is not predicted is named.
 func TestTodayLeavesOut(t *testing.T) {
 	r := todayOf(t, "sglang", "llama-3.1-8b", "h100x8", "python3 -m sglang.launch_server --model-path m --tp-size 2 --kv-cache-dtype fp4_e2m1 --quantization awq --speculative-algorithm NGRAM --speculative-num-steps 3")

@@ -161,6 +161,7 @@ func (im *Imported) fillLlama(r *reader) {
 	}
 	im.GPUs = n
 	im.Plan = map[string]any{"tp": im.Degrees.TP, "pp": im.Degrees.PP, "dp": 1, "ep": 1}
-	im.Settings = &Settings{MaxContext: r.count("--ctx-size"), MaxRequests: r.count("--parallel")}
+	im.Settings = &Settings{MaxRequests: r.count("--parallel"), BatchTokens: r.count("--batch-size")}
+	im.Settings.MaxContext = r.count("--ctx-size") / max(im.Settings.MaxRequests, 1) // which the slots share
 	im.Settings.KV, _ = r.text("--cache-type-k")
 }
