@@ -21,6 +21,8 @@ type Options struct {
 	// CopyPerChoice exchanges training's tokens by plain all-to-all: a copy for each expert
 	// chosen, where the kernels of DeepEP send one to each node.
 	CopyPerChoice bool
+	// Graphs launches training's layers as CUDA graphs: no launch of routed experts waits for the host.
+	Graphs bool
 	// Engine names the serving engine whose kernels and overheads are priced; empty
 	// prices training's.
 	Engine string

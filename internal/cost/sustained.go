@@ -38,7 +38,10 @@ const expertWait unit.Seconds = 1.39e-3
 // each direction: the number of tokens per expert has to reach the host before
 // the grouped products can be launched, and the queue behind them runs dry.
 func (m *Machine) ExpertWait() unit.Seconds {
-	if m.options.ExpertWait > 0 {
+	switch {
+	case m.options.Graphs:
+		return 0
+	case m.options.ExpertWait > 0:
 		return m.options.ExpertWait
 	}
 	return expertWait

@@ -3,6 +3,8 @@ package validate
 import (
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -21,9 +23,7 @@ type engine struct {
 	halfGrads bool // gradients of 16 bit, see settleGradients
 	memory    counter
 	copies    bool // expert exchange sends a copy for each choice
-	// pairs are GPU generations whose recipes hide the expert exchange behind other
-	// micro-batches where the pipeline is interleaved.
-	pairs []string
+	bridge    bool // recipes of Megatron-Bridge, see bridgeOptions
 }
 
 // counter is what a source's memory figure counts, and its unit.
@@ -62,20 +62,18 @@ var megatron = engine{overlap: plan.Overlap{TP: true, DP: true, PP: true}, memor
 //   - selrec: Megatron-LM of 2022: arXiv:2205.05198, before fused attention and
 //     overlapped collectives; its full recomputation is the baseline without
 //     sequence parallelism (table 5).
-//   - mbridge: Megatron-Bridge; its recipes for Blackwell of an interleaved pipeline hide the expert exchange
-//     behind other micro-batches (Megatron-LM's --overlap-moe-expert-parallel-comm needs
-//     virtual stages; Megatron-Bridge:docs/training/communication-overlap.md). Which recipes did so is not in the rows:
-//     that Hopper's did not is read off the one run of Qwen3-235B-A22B, whose exchange between nodes shows whole.
+//   - mbridge: Megatron-Bridge, whose recipes are public, see bridgeOptions.
 //   - dgxc: NeMo of early 2025, whose experts exchange by plain all-to-all, a copy per
-//     choice (Megatron-LM's default --moe-token-dispatcher-type of the time).
-//   - simumax: Megatron-LM without overlap of tensor-parallel collectives; the
+//     choice: the dispatchers that send one to a node (flex: DeepEP, HybridEP) came with Megatron-Core 0.12.
+//   - simumax: Megatron-LM without overlap of tensor-parallel collectives and with the same
+//     all-to-all; the
 //     figures are max_memory_allocated in GiB (README of training_runs.csv).
 var engines = map[string]engine{
 	"mosaic":  {overlap: plan.Overlap{DP: true}, older: true, memory: decimal},
 	"zb":      {overlap: plan.Overlap{PP: true}, unfused: true, ends: true, memory: allocated},
 	"bloom":   {unfused: true, wholeRows: true, ends: true, halfGrads: true, memory: device},
 	"selrec":  {unfused: true, memory: decimal},
-	"mbridge": {overlap: megatron.overlap, memory: decimal, pairs: []string{"blackwell"}},
+	"mbridge": {overlap: megatron.overlap, memory: decimal, bridge: true},
 	"dgxc":    {overlap: megatron.overlap, memory: decimal, copies: true},
 	"simumax": {overlap: plan.Overlap{DP: true}, copies: true, memory: allocated},
 }
@@ -104,3 +102,22 @@ func engineOf(r *Run) engine {
 // more, in which attention is most of the work (Refit). They used none of
 // Hopper's asynchronous instructions, hence the difference.
 var olderAttention = map[string]float64{"ampere": 0.85, "hopper": 0.41}
+
+// bridgeOptions sets what Megatron-Bridge's recipes for mixtures of experts on Blackwell say beyond
+// the rows (NVIDIA-NeMo/Megatron-Bridge:src/megatron/bridge/perf_recipes, commit 067f987, which is later
+// than the runs), and tells whether the expert exchange hides behind other micro-batches:
+//
+//   - where an interleaved pipeline's exchange crosses nodes it does (DeepSeek-V3 on B200:
+//     overlap_moe_expert_parallel_comm); inside a node or an NVL72 rack no recipe has it;
+//   - on GB200 and GB300 interleaved pipelines run attention, router and preprocessing as CUDA
+//     graphs (DeepSeek-V3, Kimi-K2: cuda_graph_scope), so that no launch waits for the host.
+//
+// Hopper's recipe of Qwen3-235B-A22B has the overlap too, on a plain all-to-all; its published run took
+// as long as with DeepEP and nothing hidden, which is how it is predicted.
+func (e *engine) bridgeOptions(r *Run, d *hw.Device, nodeGPUs int64, o *cost.Options) (overlap bool) {
+	if !e.bridge || d.Arch != "blackwell" || r.VPP < 2 {
+		return false
+	}
+	o.Graphs = strings.HasPrefix(d.Name, "gb")
+	return int64(r.EP) > nodeGPUs
+}

@@ -2,7 +2,6 @@ package validate
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -19,9 +18,10 @@ import (
 
 // Prediction is one run predicted.
 type Prediction struct {
-	Run  *Run
-	MoE  bool
-	Arch string // GPU generation
+	Run   *Run
+	MoE   bool
+	Waits bool   // its step shows the wait for routed experts
+	Arch  string // GPU generation
 
 	Device string // catalogue name
 	Result *train.Result
@@ -62,7 +62,8 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	pl.Overlap.EP = pl.VPP > 1 && slices.Contains(engineOf(r).pairs, c.Device.Arch)
+	run := engineOf(r)
+	pl.Overlap.EP = run.bridgeOptions(r, c.Device, c.Node.GPUs, &cost.Options{})
 	choices, err := recomputations(r, m)
 	if err != nil {
 		return nil, &unknownError{"recompute", err}
@@ -71,7 +72,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Run: r, MoE: m.MoE(), Arch: c.Device.Arch, Device: c.Device.Name, Result: res}
+	out := &Prediction{Run: r, MoE: m.MoE(), Waits: m.MoE() && !pl.Overlap.EP && e.Machine().ExpertWait() > 0, Arch: c.Device.Arch, Device: c.Device.Name, Result: res}
 	out.Memory = engineOf(r).memory.in(&res.Memory)
 	return out, nil
 }
@@ -105,7 +106,9 @@ func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evalua
 	if engineOf(r).older && o.Attention == 0 {
 		o.Attention = olderAttention[c.Device.Arch]
 	}
-	o.CopyPerChoice = o.CopyPerChoice || engineOf(r).copies
+	run := engineOf(r)
+	o.CopyPerChoice = run.copies
+	run.bridgeOptions(r, c.Device, c.Node.GPUs, &o)
 	if share := engineOf(r).share; share > 0 && o.Sustained == 0 {
 		o.Sustained = share * sustained(c.Device)
 	}

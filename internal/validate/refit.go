@@ -152,7 +152,7 @@ func (f *Fit) experts(runs []Run) error {
 		if err != nil {
 			return err
 		}
-		if !p.MoE || p.Result.Plan.Overlap.EP { // paired exchanges cover the wait
+		if !p.Waits {
 			continue
 		}
 		w, _, err := exact(r, probe{1e-9, 1e-3}, func(o *cost.Options, v float64) {

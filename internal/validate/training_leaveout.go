@@ -34,7 +34,7 @@ func alone(ctx context.Context, runs []Run, p *Predictor) ([]lone, error) {
 			continue
 		}
 		x.p, x.share = pred, 1/inverse
-		if x.waits = pred.MoE && !pred.Result.Plan.Overlap.EP; x.waits {
+		if x.waits = pred.Waits; x.waits {
 			w, _, err := exactBy(p, x.Run, probe{1e-9, 1e-3}, func(o *cost.Options, v float64) { o.ExpertWait = unit.Seconds(v) })
 			if err != nil {
 				return nil, err

@@ -106,3 +106,33 @@ func TestErrorsOf(t *testing.T) {
 		t.Errorf("median %g", m)
 	}
 }
+
+// What recipes of Megatron-Bridge say beyond the rows holds for them alone: the exchange hides
+// where an interleaved pipeline of Blackwell sends it between nodes, and no launch waits for the
+// host of a GB200.
+func TestBridgeRecipes(t *testing.T) {
+	for _, c := range []struct {
+		source, gpu       string
+		vpp, ep           int
+		overlapped, waits bool
+	}{
+		{"mbridge", "b200", 2, 32, true, false},
+		{"mbridge", "b200", 2, 8, false, true},  // inside a node
+		{"mbridge", "b200", 1, 32, false, true}, // no second micro-batch
+		{"mbridge", "gb200", 2, 32, false, false},
+		{"mbridge", "gb200", 1, 32, false, true},
+		{"mbridge", "h100", 2, 32, false, true},
+		{"dgxc", "b200", 2, 32, false, true},
+	} {
+		r := Run{ID: "a", Source: c.source, Model: "qwen3-235b-a22b", GPU: c.gpu, Precision: "bf16", GPUs: 256, Seq: 4096, GlobalBatch: 2048, MicroBatch: 1,
+			TP: 1, PP: 8, VPP: c.vpp, CP: 1, EP: c.ep, DP: 32, ZeRO: 1, MTP: -1, Recompute: "none", TokensPerSecondPerGPU: 1000}
+		var p Predictor
+		x, err := p.Predict(&r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := x.Result.Plan.Overlap.EP; got != c.overlapped || x.Waits != c.waits {
+			t.Errorf("%+v: overlapped %v, waits %v", c, got, x.Waits)
+		}
+	}
+}
