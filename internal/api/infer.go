@@ -37,6 +37,7 @@ type InferRequest struct {
 	Measured    []infer.Measured
 	Chunk       int64   // most tokens of an engine step, 0 = the engine's, and others in a search
 	Slots       int64   // most sequences generating on one instance, 0 = as the objective allows
+	Eager       bool    // no CUDA graphs
 	MemoryLimit float64 // usable share of device memory, 0 = the default
 	Progress    func(done, all int)
 }
@@ -152,7 +153,7 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--calibrate: a measured point belongs to one cluster, format and speculation: give one of each")
 	}
 	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Varied: r.Longest > 0, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
-		Engine: r.Engine, Chunk: r.Chunk, Slots: int(r.Slots), MemoryLimit: r.MemoryLimit, Measured: r.Measured}, nil
+		Engine: r.Engine, Chunk: r.Chunk, Slots: int(r.Slots), MemoryLimit: r.MemoryLimit, Eager: r.Eager, Measured: r.Measured}, nil
 }
 
 // front is the Pareto front over all variants.

@@ -36,7 +36,7 @@ func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64) (*Deploymen
 		return nil, fmt.Errorf("a simulation is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
 	}
 	a := &Deployment{Variant: variants[0]}
-	q := &deploy.Question{Model: s.Model, ISL: s.ISL, OSL: s.OSL, Concurrency: s.Concurrency, Engine: s.Engine, Chunk: s.Chunk, MemoryLimit: s.MemoryLimit}
+	q := &deploy.Question{Model: s.Model, ISL: s.ISL, OSL: s.OSL, Concurrency: s.Concurrency, Engine: s.Engine, Chunk: s.Chunk, MemoryLimit: s.MemoryLimit, Eager: s.Eager}
 	a.Service = &serve.Service{}
 	if limits.LeastLoaded {
 		a.Service.Routing = serve.LeastLoaded

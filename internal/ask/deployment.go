@@ -29,6 +29,7 @@ type Deployment struct {
 	seqs, tokens, block, blocks  int64
 	routing                      string
 	noPrefix, noAhead, priority  bool
+	eager                        bool
 }
 
 // NewDeployment is a service of which nothing is given; name is the question's.
@@ -60,6 +61,7 @@ func (f *Deployment) engineFlags() {
 	Count(fs, &f.tokens, "max-num-batched-tokens", "tokens of a step, per replica, which cuts prompts into chunks (default: the engine's)")
 	Count(fs, &f.block, "block-size", "tokens per KV block (default 16)")
 	Count(fs, &f.blocks, "num-gpu-blocks", "KV blocks per replica (default: what memory holds)")
+	fs.BoolVar(&f.eager, "enforce-eager", false, "no CUDA graphs: kernels start at the host's pace")
 	fs.BoolVar(&f.noPrefix, "no-prefix-cache", false, "keep no KV blocks of prompts for later ones")
 	fs.BoolVar(&f.noAhead, "no-async-scheduling", false, "plan a step only when the one before is over")
 	fs.BoolVar(&f.priority, "priority", false, "order the queue by the records' priority before arrival")
@@ -104,7 +106,7 @@ func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits
 
 // service is the deployment.
 func (f *Deployment) service(find Finder) (*api.InferRequest, error) {
-	s := &api.InferRequest{Chunk: f.tokens, MemoryLimit: f.limit, DraftModels: map[string]*model.Model{}}
+	s := &api.InferRequest{Chunk: f.tokens, MemoryLimit: f.limit, Eager: f.eager, DraftModels: map[string]*model.Model{}}
 	if f.Flags.Changed("max-num-batched-tokens") && f.tokens < 1 {
 		return nil, fmt.Errorf("--max-num-batched-tokens %d: give at least 1", f.tokens)
 	}

@@ -34,6 +34,7 @@ type Infer struct {
 	price                []float64
 	overlap              []bool
 	limit, skew          float64
+	eager                bool
 	slo                  deploy.SLO
 	measured             []infer.Measured
 }
@@ -66,6 +67,7 @@ func NewInfer() *Infer {
 	fs.StringVar(&f.loads, "expert-loads", "", "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
 	fs.StringVar(&f.engine, "engine", "", engineUsage)
+	fs.BoolVar(&f.eager, "eager", false, "the engine runs without CUDA graphs: kernels start at the host's pace")
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
 	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
@@ -96,7 +98,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 		return nil, err
 	}
 	r := &api.InferRequest{ISL: int64(f.isl.Mean() + 0.5), OSL: int64(f.osl.Mean() + 0.5), Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
-		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
+		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Eager: f.eager, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
 	if f.isl.Varies() || f.osl.Varies() {
 		r.Longest = int64(f.isl.High + f.osl.High)
 	}

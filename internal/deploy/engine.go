@@ -27,7 +27,7 @@ func (q *Question) setup(v *Variant, x plan.Serving) (*infer.Setup, error) {
 		return nil, err
 	}
 	s := &infer.Setup{Model: q.Model, Cluster: v.Cluster, Plan: x, Weights: v.Weights, Experts: v.Experts, KV: v.KV, Profile: profile,
-		RTT: v.RTT, Skew: v.Skew, Popularity: v.Loads, MaxBatchTokens: q.Chunk, MaxSequences: q.sequences(x), Context: q.ISL + q.OSL, Utilization: q.MemoryLimit}
+		RTT: v.RTT, Eager: q.Eager, Skew: v.Skew, Popularity: v.Loads, MaxBatchTokens: q.Chunk, MaxSequences: q.sequences(x), Context: q.ISL + q.OSL, Utilization: q.MemoryLimit}
 	if v.speculates() && v.Speculation.Drafter == infer.MTP {
 		s.MTP = 1
 	}

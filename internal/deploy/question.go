@@ -21,6 +21,7 @@ type Question struct {
 	Chunk       int64             // most tokens of a step; 0 = the engine's
 	Slots       int               // most sequences generating on one instance; 0 = as many as the objective allows
 	MemoryLimit float64           // usable share of device memory; 0 = the default
+	Eager       bool              // no CUDA graphs: kernels start at the host's pace
 	Measured    []infer.Measured  // at the first concurrency: what the answer is corrected by
 }
 

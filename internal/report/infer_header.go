@@ -106,6 +106,9 @@ func engineText(a *api.InferAnswer) string {
 	if e.Arch != "" {
 		s += " on " + e.Arch
 	}
+	if a.Request.Eager {
+		s += " without CUDA graphs"
+	}
 	return fmt.Sprintf("%s, %s: %s", s, e.Grade, e.Source)
 }
 

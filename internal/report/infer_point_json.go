@@ -22,6 +22,7 @@ type PointDoc struct {
 	Concurrency int              `json:"concurrency"`
 	GPUs        int              `json:"gpus"`
 	TTFT        *float64         `json:"ttft_seconds"`
+	Transfer    *float64         `json:"kv_transfer_seconds"` // of TTFT, between two roles
 	TTFTSteady  *float64         `json:"ttft_steady_seconds"` // without the first round; of layouts with one role
 	TTFTBurst   *float64         `json:"ttft_burst_seconds"`  // of the first round
 	InStep      bool             `json:"users_in_step"`
@@ -81,6 +82,10 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	}
 	if p.Balance != nil {
 		d.Fullest, d.Balanced = &p.Fullest, &p.Balance.Balancedness
+	}
+	if p.Layout.Split != nil {
+		way := float64(p.Transfer)
+		d.Transfer = &way
 	}
 	d.Tails = p.Tails()
 	d.TTFTRange, d.TPOTRange = spanDoc(p.TTFTRange()), spanDoc(p.TPOTRange())

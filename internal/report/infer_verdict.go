@@ -51,7 +51,10 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 // requests are served in step.
 func roundsText(p *deploy.Point) string {
 	s := &p.Steady
-	if p.Layout.Split != nil || p.Concurrency == 1 {
+	if p.Layout.Split != nil {
+		return fmt.Sprintf("%s of it, %s, the KV cache of a prompt is on its way between the roles", unit.FormatSeconds(p.Transfer), unit.FormatPercent(float64(p.Transfer/p.TTFT)))
+	}
+	if p.Concurrency == 1 {
 		return ""
 	}
 	var parts []string
