@@ -59,9 +59,14 @@ With --cluster, say what it gives there and what would give more: of a service u
 			return err
 		}
 		if *asJSON {
-			return report.JSON(env.Stdout, report.NewImportDoc(im, today))
+			err = report.JSON(env.Stdout, report.NewImportDoc(im, today))
+		} else {
+			err = env.print(func(p *report.Page) { report.Import(p, im, today) })
 		}
-		return env.print(func(p *report.Page) { report.Import(p, im, today) })
+		if err != nil {
+			return err
+		}
+		return todayFits(today)
 	}
 	return cmd
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/launch"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // todayFlags are the machine and the load that an imported configuration is asked about.
@@ -79,4 +80,18 @@ func (f *todayFlags) ask(cmd *cobra.Command, env *Env, im *launch.Imported) (*ap
 		return nil, inferError(cmd, err)
 	}
 	return a, nil
+}
+
+// todayFits is the error of an imported configuration that the cluster does not hold.
+func todayFits(a *api.TodayAnswer) error {
+	switch {
+	case a == nil:
+	case a.Training != nil && !a.Training.Best.Fits:
+		b := a.Training.Best
+		return infeasiblef("the imported plan does not fit: it needs %s of %s usable", unit.FormatGB(b.Memory.Total()), unit.FormatGB(b.Limit))
+	case a.Serving != nil && !a.Serving.Best.Best.Fits:
+		b := a.Serving.Best.Best
+		return infeasiblef("the imported layout does not fit: it needs %s of %s usable", unit.FormatGB(b.Need), unit.FormatGB(b.Memory.Budget))
+	}
+	return nil
 }

@@ -97,11 +97,12 @@ func todayServing(p *Page, a *api.TodayAnswer) {
 	timed := func(of func(*deploy.Point) string) func(*deploy.Point) string {
 		return func(x *deploy.Point) string {
 			if !x.Fits {
-				return "does not fit"
+				return "-"
 			}
 			return of(x)
 		}
 	}
+	row("fits", func(x *deploy.Point) string { return yes(x.Fits) })
 	row("GPUs", func(x *deploy.Point) string { return Grouped(int64(x.Layout.GPUs())) })
 	row("first token", timed(func(x *deploy.Point) string { return unit.FormatSeconds(x.TTFT) }))
 	row("per token", timed(func(x *deploy.Point) string { return unit.FormatSeconds(x.TPOT) }))
@@ -114,12 +115,13 @@ func todayServing(p *Page, a *api.TodayAnswer) {
 	p.Line("today:")
 	p.planLine(2, today.String())
 	switch {
+	case b != nil && !today.Fits:
+		p.Text(0, "It needs %s more per GPU than there is. What serves this load with the most output per GPU:", unit.FormatGB(today.Lacks()))
+		p.planLine(2, b.String())
 	case b != nil:
 		p.Line("better, at the same load with %s:", keeping(a))
 		p.planLine(2, b.String())
-		if g := a.Gain(); g > 0 {
-			p.Text(0, "That is %.2f times the output of a GPU. `ridgeline launch --plan` writes it.", g)
-		}
+		p.Text(0, "That is %.2f times the output of a GPU. `ridgeline launch --plan` writes it.", a.Gain())
 	case !today.Fits:
 		p.Text(0, "It needs %s more per GPU than there is, and no layout of %s serves this load.", unit.FormatGB(today.Lacks()), r.Clusters[0].Name)
 	default:
