@@ -98,7 +98,7 @@ func (g *gate) cut(ctx context.Context) *Problem {
 	case g.closing.Err() != nil:
 		return stopping()
 	case context.Cause(ctx) == errTime:
-		return problem(http.StatusServiceUnavailable, "the search passed "+g.time.String()+": fix more keys of the plan, or take a smaller cluster")
+		return problem(http.StatusServiceUnavailable, "the answer passed "+g.time.String()+": fix more keys of the plan, take a smaller cluster, or send fewer requests")
 	}
 	return problem(statusGone, "the request was cancelled")
 }

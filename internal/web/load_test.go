@@ -94,17 +94,42 @@ func TestClosedStreamCancels(t *testing.T) {
 // What is quick, such as a slider's answer, does not wait for searches.
 func TestQuickAnswersPassSearches(t *testing.T) {
 	h := serve(t, Options{Limits: Limits{Turns: 1}})
+	one := priced(t, h.URL, "tp=2,pp=1,zero=1").Plan
+	stated, plans := trainExample.with(example{"plan": one}), example{"plans": []any{one, "fsdp"}}
 	stream := bufio.NewReader(open(t, t.Context(), h.Client(), h.URL+"/api/v1/train", longSearch).Body)
 	if name, data := event(t, stream); name != "progress" {
 		t.Fatalf("%s %s", name, data)
 	}
-	for path, body := range map[string]example{"train": planExample.with(example{"alone": true}), "train/sweep": sweepExample, "train/whynot": whyNotExample, "schedule": scheduleExample} {
+	for path, body := range map[string]example{"train": stated.with(example{"alone": true}), "train/price": stated.without("plan").with(plans), "train/sweep": sweepExample.with(plans),
+		"train/whynot": stated.with(example{"against": "fsdp"}), "train/timeline": stated, "train/explain": stated, "schedule": scheduleExample} {
 		if code, _, b := fetch(t, post(t, h.URL+"/api/v1/"+path, body)); code != 200 {
 			t.Errorf("%s: %d %s", path, code, b)
 		}
 	}
 	if name, data := event(t, stream); name != "progress" {
 		t.Errorf("the search was over before the quick answers: %s %.80s", name, data)
+	}
+}
+
+// A plan that leaves most keys open is a search, whatever asks for it: it does not
+// take the turns of what is quick.
+func TestOpenPlansAreSearches(t *testing.T) {
+	of := func(e example) fields {
+		t.Helper()
+		return fieldsOfExample(t, e).fields
+	}
+	for _, p := range []any{"mbs=1", "tp=8,pp=2", example{"mbs": 1}, example{"tp": 8, "pp": 2, "dp": 1}, nil} {
+		if f := of(example{"plan": p, "plans": []any{"fsdp", p}}); f.stated("plan") || f.allStated("plans") {
+			t.Errorf("%v is taken for one plan", p)
+		}
+	}
+	for _, p := range []any{"fsdp", "fsdp,shard=8", "tp=8,pp=2,dp=1,ep=1,mbs=1,recompute=none", example{"tp": 8, "pp": 2, "dp": 1, "ep": 1, "mbs": 1, "recompute": "none"}} {
+		if f := of(example{"plan": p, "plans": []any{"fsdp", p}}); !f.stated("plan") || !f.allStated("plans") {
+			t.Errorf("%v is taken for a search", p)
+		}
+	}
+	if of(example{}).stated("plan") || of(example{}).allStated("plans") {
+		t.Error("no plan is taken for one")
 	}
 }
 

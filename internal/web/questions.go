@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -64,6 +65,31 @@ func words(list []string) (out []any) {
 
 // on tells whether a switch is given as true.
 func (f fields) on(name string) bool { return string(f.of[name]) == "true" }
+
+// stated tells whether a field names one plan, or nearly: then nothing is searched.
+// That is an object with the keys that answers state, or the word fsdp.
+func (f fields) stated(name string) bool { return stated(f.of[name]) }
+
+// allStated tells it of every plan of a list.
+func (f fields) allStated(name string) bool {
+	var list []json.RawMessage
+	return json.Unmarshal(f.of[name], &list) == nil && !slices.ContainsFunc(list, func(raw json.RawMessage) bool { return !stated(raw) })
+}
+
+// fixing are the keys without which a plan leaves much to be searched.
+var fixing = []plan.Key{plan.KeyTP, plan.KeyPP, plan.KeyDP, plan.KeyEP, plan.KeyMBS, plan.KeyRecompute}
+
+func stated(raw json.RawMessage) bool {
+	if len(raw) == 0 {
+		return false
+	}
+	text, given, err := (&finder{}).text("plan", raw)
+	if err != nil || !given {
+		return err != nil // what is refused takes no time
+	}
+	p, err := plan.Parse(text)
+	return err != nil || p.Plain || !slices.ContainsFunc(fixing, func(k plan.Key) bool { return !p.Has(k) })
+}
 
 // without is the fields without one that is no flag.
 func (f fields) without(name string) fields {

@@ -11,7 +11,7 @@ func (s *Server) trainRoutes() {
 	add(s, computed[trainFields]{
 		op:       operation("train", "/api/v1/train", tagTraining, "Plans that train a model: ranked, explained, with what would change the verdict"),
 		example:  trainExample,
-		quick:    func(f *trainFields) bool { return f.on("alone") },
+		quick:    func(f *trainFields) bool { return f.on("alone") && f.stated("plan") },
 		document: report.TrainDoc{},
 		answer: training(func(ctx context.Context, r *api.TrainRequest, notes []string) (any, error) {
 			a, err := api.Train(ctx, r)
@@ -25,7 +25,7 @@ func (s *Server) trainRoutes() {
 	add(s, computed[trainFields]{
 		op:       operation("explain-train", "/api/v1/train/explain", tagTraining, "A plan operation by operation, with the roofs: the roofline plot"),
 		example:  planExample,
-		quick:    func(f *trainFields) bool { return f.of["plan"] != nil },
+		quick:    func(f *trainFields) bool { return f.stated("plan") },
 		document: report.OperationsDoc{},
 		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
 			a, rows, err := api.ExplainTrain(ctx, r)
@@ -39,7 +39,7 @@ func (s *Server) trainRoutes() {
 	add(s, computed[trainFields]{
 		op:       operation("timeline", "/api/v1/train/timeline", tagTraining, "A plan's step in time and space: passes, sends, memory per stage"),
 		example:  planExample,
-		quick:    func(f *trainFields) bool { return f.of["plan"] != nil },
+		quick:    func(f *trainFields) bool { return f.stated("plan") },
 		document: report.TimelineDoc{},
 		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
 			a, m, err := api.TrainMoments(ctx, r)
@@ -52,7 +52,7 @@ func (s *Server) trainRoutes() {
 	add(s, computed[trainFields]{
 		op:       operation("why-not", "/api/v1/train/whynot", tagTraining, "Why a plan is not the answer, in two sentences and numbers"),
 		example:  whyNotExample,
-		quick:    func(f *trainFields) bool { return f.of["against"] != nil },
+		quick:    func(f *trainFields) bool { return f.stated("plan") && f.stated("against") },
 		document: report.WhyNotDoc{},
 		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
 			a, err := api.WhyNot(ctx, r)
@@ -65,7 +65,7 @@ func (s *Server) trainRoutes() {
 	add(s, computed[priceFields]{
 		op:       operation("price", "/api/v1/train/price", tagTraining, "Named plans evaluated, compared with nothing: what follows a slider"),
 		example:  priceExample,
-		quick:    func(*priceFields) bool { return true },
+		quick:    func(f *priceFields) bool { return f.allStated("plans") },
 		document: report.PricedDoc{},
 		answer: func(ctx context.Context, f *priceFields, _ progress) (any, error) {
 			r, plans, err := f.request()
@@ -82,7 +82,7 @@ func (s *Server) trainRoutes() {
 	add(s, computed[sweepFields]{
 		op:       operation("sweep", "/api/v1/train/sweep", tagTraining, "A few plans while one figure is turned: where the verdict flips"),
 		example:  sweepExample,
-		quick:    func(*sweepFields) bool { return true },
+		quick:    func(f *sweepFields) bool { return f.allStated("plans") },
 		document: report.SweepDoc{},
 		answer: func(ctx context.Context, f *sweepFields, _ progress) (any, error) {
 			r, plans, err := f.request()

@@ -44,11 +44,11 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   }
   const columns: Column<RunFigure>[] = [
     { head: t.measured.metric, text: true, raw: name, cell: name },
-    { head: alike ? named(run) : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
+    { head: alike ? 'A' : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, unit: alike && named(run), raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
   ]
   if (alike)
     columns.push(
-      { head: named(alike), raw: (x) => second.get(x.name) ?? null, cell: (x) => (second.has(x.name) ? said(x, second.get(x.name)!, f) : '–') },
+      { head: 'B', unit: named(alike), raw: (x) => second.get(x.name) ?? null, cell: (x) => (second.has(x.name) ? said(x, second.get(x.name)!, f) : '–') },
       {
         head: t.measured.change,
         raw: change,
@@ -61,6 +61,13 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
     )
   return (
     <Card title={t.measured.figures} id="figures">
+      {alike && (
+        <p class="note">
+          A: {named(run)}
+          <br />
+          B: {named(alike)}
+        </p>
+      )}
       <Table name={'figures-' + run.kind} caption={t.measured.figures} rows={rows} columns={columns} />
       {other && other.kind === run.kind && <Intervals run={run} other={other} />}
       {other && other.kind !== run.kind && <Against run={run} other={other} />}
