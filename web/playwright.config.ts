@@ -17,7 +17,7 @@ export default defineConfig({
   outputDir: 'test-results',
   fullyParallel: true,
   workers: 2,
-  timeout: 45_000,
+  timeout: 90_000,
   expect: { timeout: 15_000 },
   retries: 2, // on a machine that others load; a retry is listed as flaky
   reporter: [['list']],

@@ -10,5 +10,5 @@ package web
 
 // Requests in terms of the layers above:
 //
-//	guard (Host, Origin, token, headers) -> mux -> huma (routes, OpenAPI) ->
+//	guard (Host, Origin, token, headers) -> squeeze (gzip) -> mux -> huma (routes, OpenAPI) ->
 //	question (fields of package ask) -> gate (turns, time) -> api -> report

@@ -50,7 +50,7 @@ func New(o Options) *Server {
 	s.routes()
 	sayNulls(s.api.OpenAPI().Components.Schemas)
 	servePage(mux)
-	g := &guard{next: mux}
+	g := &guard{next: squeeze(mux)}
 	for _, h := range append(loopbackHosts, o.Hosts...) {
 		g.hosts = append(g.hosts, strings.ToLower(h))
 	}

@@ -24,7 +24,7 @@ export const test = base.extend<{ clean: string[] }>({
 /** open a question and wait for its verdict and pictures. */
 export async function open(page: Page, hash: string): Promise<void> {
   await page.goto('/' + hash)
-  await expect(page.locator('#verdict')).toBeVisible()
+  await expect(page.locator('#verdict')).toBeVisible({ timeout: 60_000 }) // a search of millions of plans, on a machine that others load
   await expect(page.locator('.skeleton')).toHaveCount(0)
   await expect(page.locator('.drawing svg').first()).toBeVisible()
 }

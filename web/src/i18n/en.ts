@@ -274,6 +274,7 @@ export const en = {
     value: 'value',
     choose: 'Choose a run to see its figures.',
     rate: (r: string) => `${r} requests/s`,
+    units: words({ 'tokens/s': 'tokens/s', 'requests/s': 'requests/s' }),
     names: words({ tokens_per_second_per_gpu: 'tokens/s per GPU', memory: 'memory', tpot: 'TPOT', ttft: 'TTFT', e2e: 'E2E', latency: 'latency', median_ape: 'median error', mape: 'mean error', p90_ape: '90th percentile of errors', bias: 'bias', output: 'output', goodput: 'goodput', failed: 'failed requests' }),
     open: 'Open a document…',
     dropHint: 'or drop the --json document of bench, probe or validate here; it stays in this browser',

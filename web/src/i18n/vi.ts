@@ -295,6 +295,7 @@ export const vi: Dict = {
     value: 'trị số',
     choose: 'Chọn một đợt đo để xem số liệu.',
     rate: (r) => `${r} yêu cầu/s`,
+    units: words({ 'tokens/s': 'token/s', 'requests/s': 'yêu cầu/s' }),
     names: words({ tokens_per_second_per_gpu: 'token/s mỗi GPU', memory: 'bộ nhớ', tpot: 'TPOT', ttft: 'TTFT', e2e: 'E2E', latency: 'độ trễ', median_ape: 'sai số trung vị', mape: 'sai số trung bình', p90_ape: 'phân vị 90 của sai số', bias: 'độ lệch', output: 'đầu ra', goodput: 'goodput', failed: 'yêu cầu lỗi' }),
     open: 'Mở tài liệu…',
     dropHint: 'hoặc thả tài liệu --json của bench, probe hay validate vào đây; nó chỉ ở trong trình duyệt này',

@@ -4,6 +4,7 @@ import { useLang } from '../i18n'
 import { Failed } from '../ui/parts'
 import { Table } from '../ui/table'
 import type { Run } from './runs'
+import { said } from './said'
 
 interface Gap {
   gap: {
@@ -17,7 +18,8 @@ interface Gap {
 
 /** Against holds a kept bench against what was predicted for it: each mean, how far it is, and what the gap is made of. */
 export function Against({ run, other }: { run: Run; other: Run }) {
-  const { t, f } = useLang()
+  const speech = useLang()
+  const { t, f } = speech
   const [prediction, bench] = run.kind === 'bench' ? [other, run] : [run, other]
   const kept = !prediction.id.startsWith('file:') && !bench.id.startsWith('file:')
   const query = new URLSearchParams({ a: prediction.id, b: bench.id }).toString()
@@ -27,7 +29,7 @@ export function Against({ run, other }: { run: Run; other: Run }) {
   const rows = (loaded.value?.gap?.pairs ?? []).flatMap((p) => p.rows.map((r) => ({ ...r, load: p.load })))
   if (!loaded.value) return null
   if (!rows.length) return <p class="note">{t.measured.noPair}</p>
-  const said = (v: number | null, unit: string) => (v === null ? '–' : unit === 's' ? f.seconds(v) : `${f.num(v)} ${unit}`)
+  const told = (v: number | null, unit: string) => said({ unit }, v, speech)
   return (
     <>
       <h3>{t.measured.gapTitle}</h3>
@@ -38,11 +40,11 @@ export function Against({ run, other }: { run: Run; other: Run }) {
         columns={[
           { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => r.load },
           { head: t.measured.metric, text: true, raw: (r) => r.metric, cell: (r) => t.measured.names(r.metric) },
-          { head: t.measured.predicted, raw: (r) => r.predicted, cell: (r) => said(r.predicted, r.unit) },
-          { head: t.measured.measured, raw: (r) => r.measured, cell: (r) => said(r.measured, r.unit) },
-          { head: '95 %', raw: (r) => r.measured_low, cell: (r) => (r.measured_low === null ? '–' : `${said(r.measured_low, r.unit)} … ${said(r.measured_high, r.unit)}`) },
+          { head: t.measured.predicted, raw: (r) => r.predicted, cell: (r) => told(r.predicted, r.unit) },
+          { head: t.measured.measured, raw: (r) => r.measured, cell: (r) => told(r.measured, r.unit) },
+          { head: '95 %', raw: (r) => r.measured_low, cell: (r) => (r.measured_low === null ? '–' : `${told(r.measured_low, r.unit)} … ${told(r.measured_high, r.unit)}`) },
           { head: t.measured.gap, raw: (r) => r.error, cell: (r) => f.signed(r.error) },
-          { head: t.measured.parts, text: true, raw: (r) => (r.parts ?? []).map((p) => `${p.name} ${p.value}`).join('; '), cell: (r) => <span lang="en">{(r.parts ?? []).map((p) => `${p.name} ${said(p.value, r.unit)}`).join(', ') || '–'}</span> },
+          { head: t.measured.parts, text: true, raw: (r) => (r.parts ?? []).map((p) => `${p.name} ${p.value}`).join('; '), cell: (r) => <span lang="en">{(r.parts ?? []).map((p) => `${p.name} ${told(p.value, r.unit)}`).join(', ') || '–'}</span> },
         ]}
       />
     </>

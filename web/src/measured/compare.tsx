@@ -1,28 +1,10 @@
 import { useLang } from '../i18n'
 import { Card, Notes } from '../ui/parts'
 import { Table, type Column } from '../ui/table'
-import type { Format } from '../units'
 import { Against } from './against'
 import { Intervals } from './intervals'
+import { said } from './said'
 import { figuresOf, type Run, type RunFigure } from './runs'
-
-/** said is a figure with its unit. */
-export function said(x: RunFigure, v: number, f: Format): string {
-  switch (x.unit) {
-    case 's':
-      return f.seconds(v)
-    case 'B/s':
-      return f.rate(v)
-    case 'FLOP/s':
-      return f.flopRate(v)
-    case 'share':
-      return f.percent(v)
-    case 'count':
-      return f.int(v)
-    default:
-      return `${f.num(v)} ${x.unit}`
-  }
-}
 
 /** named is a run's title with its time: two runs of one service are told apart by it. */
 const named = (r: Run): string => `${r.title} ${r.started.replace('T', ' ').slice(5, 19)}`
@@ -32,7 +14,8 @@ const heads: Partial<Record<Run['kind'], 'predicted' | 'value'>> = { prediction:
 
 /** Compare lists a run's figures, beside those of another. */
 export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
-  const { t, f } = useLang()
+  const speech = useLang()
+  const { t, f } = speech
   const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : t.serving.load(f.int(n)))
   const name = (x: RunFigure) => x.name.split(': ').map(t.measured.names).join(': ')
   const rows = figuresOf(run, level)
@@ -44,11 +27,11 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   }
   const columns: Column<RunFigure>[] = [
     { head: t.measured.metric, text: true, raw: name, cell: name },
-    { head: alike ? 'A' : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, unit: alike && named(run), raw: (x) => x.value, cell: (x) => said(x, x.value, f) },
+    { head: alike ? 'A' : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, unit: alike && named(run), raw: (x) => x.value, cell: (x) => said(x, x.value, speech) },
   ]
   if (alike)
     columns.push(
-      { head: 'B', unit: named(alike), raw: (x) => second.get(x.name) ?? null, cell: (x) => (second.has(x.name) ? said(x, second.get(x.name)!, f) : '–') },
+      { head: 'B', unit: named(alike), raw: (x) => second.get(x.name) ?? null, cell: (x) => said(x, second.get(x.name) ?? null, speech) },
       {
         head: t.measured.change,
         raw: change,

@@ -4,6 +4,7 @@ import { useLang } from '../i18n'
 import { Failed, Notes } from '../ui/parts'
 import { Table } from '../ui/table'
 import type { Run } from './runs'
+import { said } from './said'
 
 /** Comparison is the server's, of two runs that it keeps; benches come with 95 % intervals of each change. */
 interface Comparison {
@@ -26,7 +27,8 @@ interface Comparison {
 
 /** Intervals says which differences between two kept benches are more than chance. */
 export function Intervals({ run, other }: { run: Run; other: Run }) {
-  const { t, f } = useLang()
+  const speech = useLang()
+  const { t, f } = speech
   const kept = run.kind === 'bench' && !run.id.startsWith('file:') && !other.id.startsWith('file:')
   const query = new URLSearchParams({ a: run.id, b: other.id }).toString()
   const loaded = useLoaded(kept ? query : '', (signal) => get<Comparison>('runs/compare?' + query, signal))
@@ -34,7 +36,7 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
   if (loaded.error) return <Failed error={loaded.error} />
   const rows = (loaded.value?.pairs ?? []).flatMap((p) => p.rows.map((r) => ({ ...r, load: p.load })))
   if (!rows.length) return null
-  const said = (v: number | null, unit: string) => (v === null ? '–' : unit === 's' ? f.seconds(v) : `${f.num(v)} ${unit}`)
+  const told = (v: number | null, unit: string) => said({ unit }, v, speech)
   return (
     <>
       <h3>{t.measured.chance}</h3>
@@ -46,8 +48,8 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
         columns={[
           { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => r.load },
           { head: t.measured.metric, text: true, raw: (r) => `${r.metric} ${r.statistic}`, cell: (r) => `${t.measured.names(r.metric)} ${r.statistic}` },
-          { head: 'A', raw: (r) => r.a, cell: (r) => said(r.a, r.unit) },
-          { head: 'B', raw: (r) => r.b, cell: (r) => said(r.b, r.unit) },
+          { head: 'A', raw: (r) => r.a, cell: (r) => told(r.a, r.unit) },
+          { head: 'B', raw: (r) => r.b, cell: (r) => told(r.b, r.unit) },
           { head: t.measured.change, raw: (r) => r.change, cell: (r) => f.signed(r.change) },
           { head: '95 %', raw: (r) => r.change_low, cell: (r) => (r.change_low === null ? '–' : `${f.signed(r.change_low)} … ${f.signed(r.change_high)}`) },
           { head: t.measured.differs, text: true, raw: (r) => (r.differs === null ? null : String(r.differs)), cell: (r) => (r.differs === null ? '–' : r.differs ? t.measured.yes : t.measured.noise) },

@@ -1,0 +1,20 @@
+import type { Speech } from '../i18n'
+
+/** said is a figure with its unit. */
+export function said(x: { unit: string }, v: number | null, { t, f }: Speech): string {
+  if (v === null) return '–'
+  switch (x.unit) {
+    case 's':
+      return f.seconds(v)
+    case 'B/s':
+      return f.rate(v)
+    case 'FLOP/s':
+      return f.flopRate(v)
+    case 'share':
+      return f.percent(v)
+    case 'count':
+      return f.int(v)
+    default:
+      return `${f.num(v)} ${t.measured.units(x.unit)}`
+  }
+}
