@@ -131,7 +131,9 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--isl %d: give 1 to %d tokens", r.ISL, maxRequest)
 	case r.OSL < 2 || r.OSL > maxRequest:
 		return nil, fmt.Errorf("--osl %d: give 2 to %d tokens, as the time per output token starts at the second", r.OSL, maxRequest)
-	case r.Model.MaxContext > 0 && max(r.Longest, r.ISL+r.OSL) > r.Model.MaxContext:
+	case r.Model.MaxContext > 0 && r.Longest > r.Model.MaxContext:
+		return nil, fmt.Errorf("--isl and --osl: the longest request has %d tokens with its answer and %s a context of %d: shorten them", r.Longest, r.Model.Name, r.Model.MaxContext)
+	case r.Model.MaxContext > 0 && r.ISL+r.OSL > r.Model.MaxContext:
 		return nil, fmt.Errorf("--isl %d and --osl %d pass the %d tokens of context of %s: shorten the requests", r.ISL, r.OSL, r.Model.MaxContext, r.Model.Name)
 	case len(r.Clusters) == 0 || len(r.Concurrency) == 0:
 		return nil, fmt.Errorf("a question about serving needs a cluster and a concurrency")

@@ -91,7 +91,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := Required(f.Flags, "model", "cluster", "isl", "osl"); err != nil {
 		return nil, err
 	}
-	if err := NotEmpty(f.Flags, "expert-loads"); err != nil {
+	if err := NotEmpty(f.Flags, "plan", "engine", "expert-loads"); err != nil {
 		return nil, err
 	}
 	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "batch-tokens"); err != nil {
@@ -130,7 +130,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 // machines resolves the clusters and prices them.
 func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
 	if n := len(f.price); n > 1 && n != len(f.clusters) {
-		return nil, fmt.Errorf("--price lists %d prices for %d clusters: give one for all or one for each", n, len(f.clusters))
+		return nil, fmt.Errorf("--price lists %d prices, --cluster %d: give one price for all clusters or one for each", n, len(f.clusters))
 	}
 	var list []*hw.Cluster
 	for i, name := range f.clusters {
