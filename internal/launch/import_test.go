@@ -109,6 +109,32 @@ kind: Service
 metadata: {name: x}
 `
 
+// wideEP is a group whose script counts ranks, as llm-d's wide-EP guide writes it.
+const wideEP = `apiVersion: leaderworkerset.x-k8s.io/v1
+kind: LeaderWorkerSet
+spec:
+  replicas: 1
+  leaderWorkerTemplate:
+    size: 2
+    workerTemplate:
+      spec:
+        initContainers:
+        - {image: proxy, args: [--port=8000, --connector=nixlv2]}
+        containers:
+        - image: i
+          command: [/bin/bash, -c]
+          args:
+          - |-
+            START_RANK=$(( ${LWS_WORKER_INDEX:-0} * DP_SIZE_LOCAL ))
+            exec vllm serve m --enable-expert-parallel --data-parallel-hybrid-lb \
+              --tensor-parallel-size $TP_SIZE \
+              --data-parallel-size $((LWS_GROUP_SIZE * DP_SIZE_LOCAL)) \
+              --data-parallel-address ${LWS_LEADER_ADDRESS} --data-parallel-start-rank $START_RANK
+          env:
+          - {name: DP_SIZE_LOCAL, value: "8"}
+          - {name: TP_SIZE, value: "1"}
+`
+
 func TestImportFiles(t *testing.T) {
 	for _, c := range []struct{ says, engine, text, plan string }{
 		{"a Slurm script with variables, an array and an inner script", argv.VLLM, script, "tp=8,pp=1,dp=1,ep=1"},
@@ -121,6 +147,9 @@ func TestImportFiles(t *testing.T) {
 		{"the same of llama.cpp", argv.LlamaCPP, "services:\n  s:\n    image: ghcr.io/ggml-org/llama.cpp:server-cuda\n    command: -m f.gguf -ts 1,1\n", "tp=1,pp=2,dp=1,ep=1"},
 		{"docker run", argv.VLLM, "docker run --gpus all -p 8000:8000 vllm/vllm-openai:latest --model m --tensor-parallel-size 4\n", "tp=4,pp=1,dp=1,ep=1"},
 		{"a command beside such an image", argv.VLLM, "kind: Pod\nspec:\n  containers:\n  - image: vllm/vllm-openai\n    command: [vllm, serve, m, -tp, '2']\n", "tp=2,pp=1,dp=1,ep=1"},
+		{"sizes that LeaderWorkerSet sets", argv.VLLM, wideEP, "tp=1,pp=1,dp=16,ep=16"},
+		{"sizes that sbatch sets", argv.MegatronLM, "#!/bin/bash\n#SBATCH --nodes=4\n#SBATCH --gres=gpu:h100:8\nsrun torchrun --nnodes $SLURM_NNODES --nproc_per_node ${SLURM_GPUS_ON_NODE:-4} pretrain_gpt.py --tensor-model-parallel-size 8\n",
+			"tp=8,pp=1,vpp=1,dp=4,cp=1,ep=1,zero=0,schedule=1f1b,recompute=none"},
 		{"a systemd unit", argv.VLLM, "[Unit]\nDescription=vLLM for us\n[Service]\nEnvironment=\"TP=4\"\nExecStart=-/opt/venv/bin/vllm serve m \\\n  -tp ${TP}\nRestart=always\n", "tp=4,pp=1,dp=1,ep=1"},
 		{"TensorRT-LLM's YAML alone", argv.TRTLLM, "tensor_parallel_size: 8\nmoe_expert_parallel_size: 8\nenable_attention_dp: true\n", "tp=1,pp=1,dp=8,ep=8"},
 		{"settings of Megatron-Bridge", argv.MegatronBridge, "model:\n  tensor_model_parallel_size: 2\n  context_parallel_size: 2\n", "tp=2,pp=1,vpp=1,cp=2,ep=1,zero=0,schedule=1f1b,recompute=none"},

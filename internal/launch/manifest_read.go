@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -42,12 +43,13 @@ func isManifest(doc map[string]any) bool {
 // stand (Deployment, Job, LeaderWorkerSet, RayCluster, DisaggregatedSet, Compose).
 func Manifest(doc map[string]any) []Command {
 	var out []Command
-	walkContainers(doc, 0, 0, func(c map[string]any, instances int) {
+	walkContainers(doc, 0, workload{}, func(c map[string]any, w workload) {
 		words := append(wordsOf(c["command"]), wordsOf(c["args"])...)
 		if entry := wordsOf(c["entrypoint"]); len(entry) > 0 {
 			words = append(entry, wordsOf(c["command"])...)
 		}
-		env := envOf(c["env"])
+		env := w.env()
+		maps.Copy(env, envOf(c["env"]))
 		maps.Copy(env, envOf(c["environment"]))
 		if len(words) == 0 {
 			return
@@ -62,38 +64,54 @@ func Manifest(doc map[string]any) []Command {
 			s := &scriptReader{vars: newShellVars(env)}
 			if s.read("command", inner, 0) == nil {
 				for _, c := range s.commands {
-					c.Instances = instances
+					c.Instances = w.instances
 					out = append(out, c)
 				}
 				return
 			}
 		}
-		out = append(out, Command{Words: words, Env: env, Instances: instances})
+		out = append(out, Command{Words: words, Env: env, Instances: w.instances})
 	})
 	return out
 }
 
+// workload is what stands around a container: replicas and the pods of each, 0 where
+// they are not stated.
+type workload struct{ instances, group int }
+
+// env is what LeaderWorkerSet sets in the first pod of a group, as far as a manifest
+// tells.
+func (w workload) env() map[string]string {
+	if w.group == 0 {
+		return map[string]string{}
+	}
+	return map[string]string{"LWS_GROUP_SIZE": strconv.Itoa(w.group), "LWS_WORKER_INDEX": "0"}
+}
+
 // walkContainers calls do for every map that looks like a container, in the order
-// of sorted keys, with the replicas of the workload around it, 0 where none are stated.
-func walkContainers(v any, depth, instances int, do func(map[string]any, int)) {
+// of sorted keys, with the workload around it.
+func walkContainers(v any, depth int, w workload, do func(map[string]any, workload)) {
 	if depth > 64 {
 		return
 	}
 	switch v := v.(type) {
 	case map[string]any:
 		if v["command"] != nil || v["args"] != nil && v["image"] != nil {
-			do(v, instances)
+			do(v, w)
 			return
 		}
 		if n, ok := v["replicas"].(int); ok && n > 0 && n <= maxDegree {
-			instances = n
+			w.instances = n
+		}
+		if n, ok := v["size"].(int); ok && v["workerTemplate"] != nil && n > 0 && n <= maxDegree {
+			w.group = n
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
-			walkContainers(v[k], depth+1, instances, do)
+			walkContainers(v[k], depth+1, w, do)
 		}
 	case []any:
 		for _, e := range v {
-			walkContainers(e, depth+1, instances, do)
+			walkContainers(e, depth+1, w, do)
 		}
 	}
 }

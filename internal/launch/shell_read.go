@@ -94,7 +94,7 @@ func resolve(word string, env map[string]string) string {
 // that stand before them. Branches are all taken, loops once; here-documents and
 // quoted scripts (bash -c '...') are read as scripts of their own. Nothing is run.
 func Script(name, text string) ([]Command, error) {
-	s := &scriptReader{vars: shellVars{}}
+	s := &scriptReader{vars: newShellVars(slurmVars(text))}
 	if err := s.read(name, text, 0); err != nil {
 		return nil, err
 	}
