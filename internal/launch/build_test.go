@@ -323,7 +323,7 @@ func TestEnvironmentIsListed(t *testing.T) {
 	if err != nil {
 		t.Skipf("the public lists are not here: %v", err)
 	}
-	for _, name := range []string{"VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_ENGINE_READY_TIMEOUT_S", "LWS_LEADER_ADDRESS", "LWS_WORKER_INDEX", lwsIndexLabel, lwsNameLabel} {
+	for _, name := range []string{"VLLM_NIXL_SIDE_CHANNEL_HOST", "VLLM_NIXL_SIDE_CHANNEL_PORT", "VLLM_ENGINE_READY_TIMEOUT_S", "SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", "LWS_LEADER_ADDRESS", "LWS_WORKER_INDEX", lwsIndexLabel, lwsNameLabel} {
 		if !strings.Contains(string(b), "\""+name+"\"") {
 			t.Errorf("%s is not listed", name)
 		}

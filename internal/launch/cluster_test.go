@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -335,5 +336,26 @@ func TestForeignNames(t *testing.T) {
 	r.Namespace, r.ModelVolume = strings.Repeat("n", 63), "3models."+strings.Repeat("v", 60)+"."+strings.Repeat("w", 60)
 	if _, err := Build(r); err != nil {
 		t.Error(err)
+	}
+}
+
+// TestDispatchOfSGLang: a rank's share of the requests, with their drafts, fits DeepEP's
+// buffers.
+func TestDispatchOfSGLang(t *testing.T) {
+	for _, c := range []struct {
+		text           string
+		requests       int64
+		drafts, tokens int
+	}{{"dp=8,ep=8", 1024, 0, 0}, {"dp=8,ep=8", 1024, 1, 256}, {"dp=8,ep=8", 2049, 0, 257}, {"tp=8", 4096, 0, 0}} {
+		r := ask(t, argv.SGLang, Shell, "deepseek-r1", c.text)
+		r.Serve.MaxRequests, r.Serve.Drafts = c.requests, c.drafts
+		b, err := Build(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		says := strings.Contains(b.Files[0].Content, fmt.Sprintf("export SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK=%d\n", c.tokens))
+		if any := strings.Contains(b.Files[0].Content, "DISPATCH"); says != (c.tokens > 0) || any != says {
+			t.Errorf("%s of %d requests: %v, want %d tokens", c.text, c.requests, says, c.tokens)
+		}
 	}
 }

@@ -34,6 +34,7 @@ func (b *builder) sglang(r role) (g group, err error) {
 	g.args, g.ready = 3, "/health"
 	a.add(d.Flags(b.Engine)...)
 	if d.A2A != "" {
+		g.env = b.dispatchTokens(r)
 		a.add("--deepep-mode", map[string]string{prefill: "normal", decode: "low_latency", "": "auto"}[r.name])
 	}
 	if err := b.sglangOptions(a, r, d.A2A != ""); err != nil {
@@ -52,6 +53,20 @@ func (b *builder) sglang(r role) (g group, err error) {
 	}
 	g.leader = a.words
 	return g, nil
+}
+
+// defaultDispatch is how many tokens of a rank the buffers of DeepEP's low-latency mode
+// take in a step (sglang/srt/environ.py).
+const defaultDispatch = 128
+
+// dispatchTokens widens them where a step may have more: SGLang ends then.
+func (b *builder) dispatchTokens(r role) []envVar {
+	dp := int64(r.layout.DP)
+	tokens := (b.Serve.MaxRequests + dp - 1) / dp * int64(1+b.Serve.Drafts)
+	if r.name == prefill || tokens <= defaultDispatch {
+		return nil
+	}
+	return []envVar{{"SGLANG_DEEPEP_NUM_MAX_DISPATCH_TOKENS_PER_RANK", Word{Text: strconv.FormatInt(tokens, 10)}}}
 }
 
 func (b *builder) sglangOptions(a *args, r role, exchange bool) error {
