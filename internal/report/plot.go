@@ -10,20 +10,31 @@ type Chart struct {
 	Title  string
 	X, Y   Axis
 	Series []Series
+	Notes  []Note // words beside points, drawn by SVG
 }
 
 // Axis names what is drawn along it, with its unit. A logarithmic axis doubles
-// from mark to mark; values at or below 0 have no place on it.
+// from mark to mark, or goes by 1, 2, 5 and 10 where it is Decimal; values at or below 0
+// have no place on it.
 type Axis struct {
-	Label string
-	Log   bool
+	Label   string
+	Log     bool
+	Decimal bool
 }
 
-// Series is one line of a chart. Dots draws its points without joining them.
+// Series is one line of a chart. Dots draws its points without joining them; Reference is
+// a line to compare with, without points.
 type Series struct {
-	Name   string
-	Points []XY
-	Dots   bool
+	Name      string
+	Points    []XY
+	Dots      bool
+	Reference bool
+}
+
+// Note is a name beside a point.
+type Note struct {
+	At   XY
+	Text string
 }
 
 // XY is one point in the units of the axes.
@@ -87,14 +98,17 @@ func (a *Axis) place(v, low, high float64) float64 {
 	return (v - low) / (high - low)
 }
 
-// marks are round values between low and high: doubling on a logarithmic axis,
-// thinned until there are at most most, else about most equal steps of 1, 2 or 5.
+// marks are round values between low and high: on a logarithmic axis doubling, or 1, 2 and 5
+// of every decade, thinned until there are at most most, else about most equal steps of 1, 2 or 5.
 func (a *Axis) marks(low, high float64, most int) []float64 {
 	if !(low < high) || most < 2 {
 		return nil
 	}
 	if !a.Log {
 		return steps(low, high, most)
+	}
+	if a.Decimal {
+		return decades(low, high, most)
 	}
 	var list []float64
 	for factor := 2.0; ; factor *= factor {
@@ -104,6 +118,32 @@ func (a *Axis) marks(low, high float64, most int) []float64 {
 			list = append(list, v)
 		}
 		if len(list) <= most {
+			return list
+		}
+	}
+}
+
+// decades are 1, 2 and 5 of every power of ten from low to high, or the powers alone, or
+// every second, third ... of them; less than two of these give equal steps.
+func decades(low, high float64, most int) []float64 {
+	for thin := 0; ; thin++ {
+		digits, every := []float64{1}, thin
+		if thin == 0 {
+			digits, every = []float64{1, 2, 5}, 1
+		}
+		var list []float64
+		for e := math.Floor(math.Log10(low)); e <= math.Log10(high); e++ {
+			for _, d := range digits {
+				v := d * math.Pow(10, e)
+				if math.Mod(e, float64(every)) == 0 && v >= low*(1-1e-9) && v <= high*(1+1e-9) {
+					list = append(list, v)
+				}
+			}
+		}
+		switch {
+		case thin == 0 && len(list) < 3:
+			return steps(low, high, 5)
+		case len(list) <= most:
 			return list
 		}
 	}

@@ -20,6 +20,8 @@ const (
 	chartWidth    = 15 * vg.Centimeter
 	chartHeight   = 10 * vg.Centimeter
 	chartsAbreast = 2
+	legendLine    = 4.2 * vg.Millimeter
+	legendRoom    = 4 // lines of a legend that chartHeight has room for
 )
 
 // seriesColors are the eight of Okabe and Ito (2008), which readers with any
@@ -54,7 +56,11 @@ func SVG(w io.Writer, title string, charts []Chart) error {
 	if title != "" {
 		strip = 8 * vg.Millimeter
 	}
-	width, height := vg.Length(abreast)*chartWidth, vg.Length(down)*chartHeight
+	lines := 0
+	for i := range charts {
+		lines = max(lines, len(charts[i].Series))
+	}
+	width, height := vg.Length(abreast)*chartWidth, vg.Length(down)*(chartHeight+legendLine*vg.Length(max(0, lines-legendRoom)))
 	canvas := vgsvg.New(width, height+strip)
 	tiles := draw.Tiles{Rows: down, Cols: abreast, PadX: 4 * vg.Millimeter, PadY: 6 * vg.Millimeter,
 		PadTop: 3 * vg.Millimeter, PadBottom: 3 * vg.Millimeter, PadLeft: 3 * vg.Millimeter, PadRight: 5 * vg.Millimeter}
@@ -90,6 +96,9 @@ func newPlot(c *Chart) (*plot.Plot, error) {
 		if err := addSeries(p, c, i); err != nil {
 			return nil, err
 		}
+	}
+	if err := addNotes(p, c); err != nil {
+		return nil, err
 	}
 	p.X.Min, p.X.Max = c.span(&c.X, XY.x)
 	p.Y.Min, p.Y.Max = c.span(&c.Y, XY.y)
@@ -138,6 +147,31 @@ func setAxis(to *plot.Axis, a *Axis) {
 	}
 }
 
+// addNotes writes the chart's notes above and to the left of their points, where a point
+// far right still has room.
+func addNotes(p *plot.Plot, c *Chart) error {
+	var l plotter.XYLabels
+	for _, n := range c.Notes {
+		if c.shown(n.At) {
+			l.XYs, l.Labels = append(l.XYs, plotter.XY{X: n.At.X, Y: n.At.Y}), append(l.Labels, n.Text)
+		}
+	}
+	if len(l.Labels) == 0 {
+		return nil
+	}
+	labels, err := plotter.NewLabels(l)
+	if err != nil {
+		return err
+	}
+	for i := range labels.TextStyle {
+		s := &labels.TextStyle[i]
+		s.Font.Variant, s.Font.Size, s.XAlign = "Sans", vg.Points(8), text.XRight
+	}
+	labels.Offset = vg.Point{X: -vg.Millimeter, Y: vg.Points(2)}
+	p.Add(labels)
+	return nil
+}
+
 func addSeries(p *plot.Plot, c *Chart, i int) error {
 	var xys plotter.XYs
 	for _, q := range c.Series[i].Points {
@@ -151,6 +185,12 @@ func addSeries(p *plot.Plot, c *Chart, i int) error {
 	line, dots, err := plotter.NewLinePoints(xys)
 	if err != nil {
 		return err
+	}
+	if c.Series[i].Reference {
+		line.Color, line.Width = color.Gray{Y: 110}, vg.Points(1)
+		p.Add(line)
+		p.Legend.Add(c.Series[i].Name, line)
+		return nil
 	}
 	dots.Color = seriesColors[i%len(seriesColors)]
 	dots.Shape, dots.Radius = draw.CircleGlyph{}, vg.Points(2.5)

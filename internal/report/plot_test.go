@@ -25,6 +25,10 @@ func TestMarks(t *testing.T) {
 		{Axis{Log: true}, 1, 128, 10, []float64{1, 2, 4, 8, 16, 32, 64, 128}},
 		{Axis{Log: true}, 1, 1024, 10, []float64{1, 4, 16, 64, 256, 1024}},
 		{Axis{Log: true}, 3, 20, 10, []float64{4, 8, 16}},
+		{Axis{Log: true, Decimal: true}, 3, 120, 10, []float64{5, 10, 20, 50, 100}},
+		{Axis{Log: true, Decimal: true}, 0.0031, 80, 10, []float64{0.01, 0.1, 1, 10}},
+		{Axis{Log: true, Decimal: true}, 1e-3, 1e13, 6, []float64{1e-3, 1, 1e3, 1e6, 1e9, 1e12}},
+		{Axis{Log: true, Decimal: true}, 24, 58, 10, []float64{30, 40, 50}},
 		{Axis{}, 1, 1, 10, nil},
 	} {
 		got := c.axis.marks(c.low, c.high, c.most)
@@ -41,7 +45,7 @@ func TestMarks(t *testing.T) {
 
 // A text chart as a reader sees it.
 func TestChartInText(t *testing.T) {
-	c := Chart{Title: "Output", X: Axis{"requests", true}, Y: Axis{"tokens/s", false}, Series: []Series{
+	c := Chart{Title: "Output", X: Axis{Label: "requests", Log: true}, Y: Axis{Label: "tokens/s"}, Series: []Series{
 		{Name: "a", Points: []XY{{1, 10}, {2, 20}, {4, 40}, {8, 40}}}, {Name: "b", Points: []XY{{1, 5}, {8, 15}, {0, 1}, {2, math.NaN()}}}}}
 	got := page(t, 40, func(p *Page) { p.Chart(&c, 9) })
 	want := `
@@ -68,7 +72,7 @@ tokens/s
 func TestChartsFitAnyPage(t *testing.T) {
 	for _, points := range [][]XY{{{1, 1}}, {{1, 0}, {2, 0}}, {{1e-9, 1e12}, {1e9, 1e-12}}, {{5, 5}, {5, 5}}, {{1, -3}, {2, 4}}} {
 		for _, log := range []bool{false, true} {
-			c := Chart{Title: "t", X: Axis{"a long label of the axis", log}, Y: Axis{"y", false}, Series: []Series{{Name: strings.Repeat("name ", 30), Points: points}}}
+			c := Chart{Title: "t", X: Axis{Label: "a long label of the axis", Log: log}, Y: Axis{Label: "y"}, Series: []Series{{Name: strings.Repeat("name ", 30), Points: points}}}
 			for _, width := range []int{60, 100} {
 				fits(t, page(t, width, func(p *Page) { p.Chart(&c, 10) }), width)
 			}
@@ -88,7 +92,7 @@ func TestChartsFitAnyPage(t *testing.T) {
 
 // The picture is well-formed, names what it shows and holds no impossible number.
 func TestSVG(t *testing.T) {
-	c := Chart{Title: "Speed <1>", X: Axis{"requests", true}, Y: Axis{"tokens/s", false}, Series: []Series{{Name: "no speculation", Points: []XY{{1, 10}, {2, 20}}}}}
+	c := Chart{Title: "Speed <1>", X: Axis{Label: "requests", Log: true}, Y: Axis{Label: "tokens/s"}, Series: []Series{{Name: "no speculation", Points: []XY{{1, 10}, {2, 20}}}}}
 	var b bytes.Buffer
 	if err := SVG(&b, "a title", []Chart{c, c, c}); err != nil {
 		t.Fatal(err)

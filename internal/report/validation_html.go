@@ -2,7 +2,9 @@ package report
 
 import (
 	"bytes"
+	"cmp"
 	"io"
+	"math"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/validate"
@@ -41,9 +43,9 @@ type scoredQuantity struct {
 
 // validationCharts are a plot per figure and cut that has more than one name.
 func validationCharts(d *validate.Document) []Chart {
-	rows := d.Predictions
+	rows, last := d.Predictions, "model"
 	if len(rows) == 0 {
-		rows = d.Sample
+		rows, last = d.Sample, "kind" // whose Model it is
 	}
 	main := scoredQuantity{"Latency", "ms", func(s *validate.Scored) (*float64, *float64) { return &s.Measured, &s.Predicted }}
 	switch {
@@ -54,14 +56,17 @@ func validationCharts(d *validate.Document) []Chart {
 	}
 	figures := []scoredQuantity{main,
 		{"Time to first token", "TTFT, ms", func(s *validate.Scored) (*float64, *float64) { return s.TTFTMeasured, s.TTFTPredicted }},
-		{"Memory", "GB as the run counts", func(s *validate.Scored) (*float64, *float64) { return s.MemoryMeasured, s.MemoryPredicted }}}
+		{"Memory", "memory, GB or GiB as its source counts", func(s *validate.Scored) (*float64, *float64) { return s.MemoryMeasured, s.MemoryPredicted }}}
 	cuts := []cut{{"GPU", func(s *validate.Scored) string { return s.GPU }}, {"engine", func(s *validate.Scored) string { return s.Engine }},
-		{"model", func(s *validate.Scored) string { return s.Model }}}
+		{last, func(s *validate.Scored) string { return s.Model }}}
 	var list []Chart
 	for _, f := range figures {
 		drawn := false
 		for i, c := range cuts {
 			chart, names := f.chart(rows, c)
+			if len(d.Predictions) > 0 { // rows of kernel tables have no short names
+				chart.Notes = f.farthest(rows)
+			}
 			if names > 1 || names == 1 && !drawn && i == len(cuts)-1 {
 				list, drawn = append(list, chart), true
 			}
@@ -70,9 +75,41 @@ func validationCharts(d *validate.Document) []Chart {
 	return list
 }
 
+// noted is how many points of a plot bear their row's id.
+const noted = 3
+
+// farthest are the ids of the rows that are farthest off by their ratio.
+func (f *scoredQuantity) farthest(rows []validate.Scored) []Note {
+	type far struct {
+		off  float64
+		note Note
+	}
+	var all []far
+	for i := range rows {
+		m, p := f.values(&rows[i])
+		if m != nil && p != nil && *m > 0 && *p > 0 {
+			all = append(all, far{math.Abs(math.Log(*p / *m)), Note{XY{*m, *p}, rows[i].ID}})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b far) int { return cmp.Compare(b.off, a.off) })
+	var list []Note
+	for _, x := range all {
+		crowded := slices.ContainsFunc(list, func(n Note) bool {
+			return math.Abs(math.Log(n.At.X/x.note.At.X)) < near && math.Abs(math.Log(n.At.Y/x.note.At.Y)) < near
+		})
+		if len(list) < noted && !crowded {
+			list = append(list, x.note)
+		}
+	}
+	return list
+}
+
+// near is a distance, of the logarithms of both axes, at which two names would cover each other.
+const near = 0.3
+
 // chart draws rows by a cut and says how many names it has.
 func (f *scoredQuantity) chart(rows []validate.Scored, c cut) (Chart, int) {
-	chart := Chart{Title: f.title + " by " + c.name, X: Axis{Label: "measured " + f.axis, Log: true}, Y: Axis{Label: "predicted " + f.axis, Log: true}}
+	chart := Chart{Title: f.title + " by " + c.name, X: Axis{"measured " + f.axis, true, true}, Y: Axis{"predicted " + f.axis, true, true}}
 	points := map[string][]XY{}
 	var names []string
 	for i := range rows {
@@ -99,6 +136,6 @@ func (f *scoredQuantity) chart(rows []validate.Scored, c cut) (Chart, int) {
 		chart.Series = append(chart.Series, Series{Name: name, Points: points[name], Dots: true})
 	}
 	low, high := chart.extent(XY.x)
-	chart.Series = append(chart.Series, Series{Name: "equal", Points: []XY{{low, low}, {high, high}}})
+	chart.Series = append(chart.Series, Series{Name: "equal", Points: []XY{{low, low}, {high, high}}, Reference: true})
 	return chart, len(names)
 }
