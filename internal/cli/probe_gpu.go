@@ -19,7 +19,8 @@ func newProbeGPUCommand(env *Env) *cobra.Command {
 time: matrix products by cuBLAS (FP32, TF32, BF16, FP16; zeros and random data, checked against the
 CPU), copies inside a GPU, to and from the host and between GPUs, and NCCL collectives by size, with
 the SM clock and the power meanwhile. A library that is missing costs its measurements, and the
-record says so. cublasGemmEx is called through libffi. FP8 is not measured yet.`,
+record says so. FP8 (E4M3, on Ada, Hopper and later) goes
+through cuBLASLt with and without fast accumulation; long calls go through libffi.`,
 		Example: "  ridgeline probe gpu --out gpu.json",
 		Args:    positional(0, 0, ""),
 	}

@@ -3,6 +3,7 @@
 package probe
 
 import (
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -16,14 +17,18 @@ import (
 	"github.com/ridgeline/ridgeline/internal/record"
 )
 
-// precision is one way of cublasGemmEx: the type of A and B, and how it computes
+// precision is one way to multiply: the type of A and B, and how it computes
 // (library_types.h, cublas_api.h). C is FP32, so that products can be checked.
 type precision struct {
 	name          string
+	kernel        string
 	kind, compute int32
 	bytes         int
 	encode        func(to []byte, v float32)
+	steps         int     // random values are multiples of 1/steps below 1, which the type holds whole
 	tolerance     float64 // of one element over the mean size of an element: bits of the factors
+	transposed    bool    // A lies by rows
+	fast          bool    // FP8 sums are kept in fewer bits than FP32's
 }
 
 const (
@@ -37,8 +42,7 @@ const (
 
 func float(to []byte, v float32) { binary.LittleEndian.PutUint32(to, math.Float32bits(v)) }
 
-// bf16 and fp16 cut off what they cannot hold; values are multiples of 1/64 below 1
-// and survive whole.
+// bf16 and fp16 cut off what they cannot hold; multiples of 1/64 below 1 survive whole.
 func bf16(to []byte, v float32) {
 	binary.LittleEndian.PutUint16(to, uint16(math.Float32bits(v)>>16))
 }
@@ -52,9 +56,13 @@ func fp16(to []byte, v float32) {
 	binary.LittleEndian.PutUint16(to, h)
 }
 
+const gemmEx = "cublasGemmEx, FP32 result"
+
 var precisions = []precision{
-	{"fp32", typeFP32, computeFP32, 4, float, 1e-3}, {"tf32", typeFP32, computeTF32, 4, float, 1e-2},
-	{"bf16", typeBF16, computeFP32, 2, bf16, 1e-2}, {"fp16", typeFP16, computeFP32, 2, fp16, 1e-2},
+	{name: "fp32", kernel: gemmEx, kind: typeFP32, compute: computeFP32, bytes: 4, encode: float, steps: 64, tolerance: 1e-3},
+	{name: "tf32", kernel: gemmEx, kind: typeFP32, compute: computeTF32, bytes: 4, encode: float, steps: 64, tolerance: 1e-2},
+	{name: "bf16", kernel: gemmEx, kind: typeBF16, compute: computeFP32, bytes: 2, encode: bf16, steps: 64, tolerance: 1e-2},
+	{name: "fp16", kernel: gemmEx, kind: typeFP16, compute: computeFP32, bytes: 2, encode: fp16, steps: 64, tolerance: 1e-2},
 }
 
 // cublas is the library on one device.
@@ -99,18 +107,12 @@ func (b *cublas) multiply(p *precision, n int, x, y, z address) error {
 		unsafe.Pointer(&z), word("result"), word("n"), word("compute"), word("algo")}
 	w, q := b.ffi.word, b.ffi.pointer
 	types := []uintptr{q, w, w, w, w, w, q, q, w, w, q, w, w, q, q, w, w, w, w}
-	cif := make([]uint64, 16) // ffi_cif takes 32 to 48 bytes
-	if code := b.ffi.prepare(unsafe.Pointer(&cif[0]), ffiABI[runtime.GOARCH], uint32(len(types)), w, unsafe.Pointer(&types[0])); code != ffiDone {
-		return fmt.Errorf("ffi_prep_cif returns %d", code)
-	}
-	var result uint64 // ffi widens to a word
 	var pin runtime.Pinner
 	defer pin.Unpin()
-	for _, p := range append([]unsafe.Pointer{alpha, beta}, arguments...) {
-		pin.Pin((*byte)(p))
-	}
-	b.ffi.call(unsafe.Pointer(&cif[0]), b.gemmEx, unsafe.Pointer(&result), unsafe.Pointer(&arguments[0]))
-	return failed("cublasGemmEx", int32(result))
+	pin.Pin(&one)
+	pin.Pin(&zero)
+	code, err := b.ffi.invoke(b.gemmEx, types, arguments)
+	return cmp.Or(err, failed("cublasGemmEx", code))
 }
 
 // products measures every precision on every GPU, with zeros, which draw less power,
@@ -128,7 +130,8 @@ func (s *session) products() error {
 			return err
 		}
 		for j := range precisions {
-			if err = s.product(b, &precisions[j], i); err != nil {
+			p := &precisions[j]
+			if err = s.product(p, i, func(x, y, z address) error { return b.multiply(p, s.Size, x, y, z) }); err != nil {
 				break
 			}
 		}
@@ -140,7 +143,9 @@ func (s *session) products() error {
 	return nil
 }
 
-func (s *session) product(b *cublas, p *precision, device int) error {
+// product measures one precision on one GPU: multiply starts C = A B of the session's
+// size.
+func (s *session) product(p *precision, device int, multiply func(a, b, c address) error) error {
 	n := s.Size
 	var at [3]address
 	for i, size := range []int{p.bytes, p.bytes, 4} {
@@ -150,7 +155,7 @@ func (s *session) product(b *cublas, p *precision, device int) error {
 		}
 		defer s.cuda.free(at[i])
 	}
-	r := record.Result{Kind: record.GEMM, What: "gemm", Unit: "FLOP/s", Format: p.name, Kernel: "cublasGemmEx, FP32 result", M: int64(n), N: int64(n), K: int64(n)}
+	r := record.Result{Kind: record.GEMM, What: "gemm", Unit: "FLOP/s", Format: p.name, Kernel: p.kernel, M: int64(n), N: int64(n), K: int64(n)}
 	for _, data := range []string{"zeros", "random"} {
 		values := [2][]float32{make([]float32, n*n), make([]float32, n*n)}
 		for i, v := range values {
@@ -158,7 +163,7 @@ func (s *session) product(b *cublas, p *precision, device int) error {
 			rng := rand.New(rand.NewPCG(uint64(i), 7))
 			for k := range v {
 				if data == "random" {
-					v[k] = float32(rng.IntN(127)-63) / 64
+					v[k] = float32(rng.IntN(2*p.steps-1)-p.steps+1) / float32(p.steps)
 				}
 				p.encode(raw[k*p.bytes:], v[k])
 			}
@@ -167,7 +172,7 @@ func (s *session) product(b *cublas, p *precision, device int) error {
 			}
 		}
 		r.Data = data
-		if err := s.measure(r, device, 2*float64(n)*float64(n)*float64(n), func() error { return b.multiply(p, n, at[0], at[1], at[2]) }); err != nil {
+		if err := s.measure(r, device, 2*float64(n)*float64(n)*float64(n), func() error { return multiply(at[0], at[1], at[2]) }); err != nil {
 			return err
 		}
 		if err := s.check(p, values, at[2]); err != nil {
@@ -193,7 +198,11 @@ func (s *session) check(p *precision, values [2][]float32, at address) error {
 		row, col := c*(n-1)/(checked-1), (c*7%checked)*(n-1)/(checked-1)
 		want := 0.0
 		for k := range n {
-			want += float64(values[0][k*n+row]) * float64(values[1][col*n+k])
+			a := k*n + row
+			if p.transposed {
+				a = row*n + k
+			}
+			want += float64(values[0][a]) * float64(values[1][col*n+k])
 		}
 		if v := float64(got[col*n+row]); !(math.Abs(v-want) <= p.tolerance*size) {
 			return fmt.Errorf("%s product is wrong: element %d,%d is %g, not %g", p.name, row, col, v, want)

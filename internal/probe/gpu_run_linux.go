@@ -38,14 +38,14 @@ func (g *GPU) run(ctx context.Context, rec *record.Record) error {
 	for _, part := range []struct {
 		what string
 		run  func() error
-	}{{"products", s.products}, {"copies", s.copies}, {"peer copies", s.peers}, {"collectives", s.collectives}} {
+	}{{"products", s.products}, {"FP8 products", s.productsFP8}, {"copies", s.copies}, {"peer copies", s.peers}, {"collectives", s.collectives}} {
 		if ctx.Err() != nil {
 			break
 		}
 		s.note(part.what, part.run())
 		s.done++
 		if g.Done != nil {
-			g.Done(s.done, 4)
+			g.Done(s.done, 5)
 		}
 	}
 	rec.Partial = ctx.Err() != nil

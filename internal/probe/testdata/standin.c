@@ -81,6 +81,67 @@ int cublasGemmEx(uintptr_t h, int ta, int tb, int m, int n, int k, const float *
   return 0;
 }
 
+/* FP8: A by rows, B by columns; objects are indices into a table and must be given back. */
+static struct { int kind, transa, fast, alive; uint64_t rows, cols; int64_t ld; uint64_t workspace; } lt[64];
+static int lts, noFP8;
+static int make(uintptr_t *p) { *p = ++lts % 63 + 1; memset(&lt[*p], 0, sizeof lt[0]); lt[*p].alive = 1; return 0; }
+static int drop(uintptr_t p) { int ok = lt[p].alive; lt[p].alive = 0; return ok ? 0 : 7; }
+int standin_alive(void) { int n = 0; for (int i = 0; i < 64; i++) n += lt[i].alive; return n; }
+void standin_without_fp8(int on) { noFP8 = on; }
+int cublasLtCreate(uintptr_t *h) { return make(h); }
+int cublasLtDestroy(uintptr_t h) { return drop(h); }
+int cublasLtMatmulDescCreate(uintptr_t *d, int compute, int scale) { return compute == 68 && scale == 0 ? make(d) : 7; }
+int cublasLtMatmulDescDestroy(uintptr_t d) { return drop(d); }
+int cublasLtMatmulDescSetAttribute(uintptr_t d, int what, const void *v, uint64_t n) {
+  if (what == 3 && n == 4) lt[d].transa = *(const int32_t *)v;
+  else if (what == 25 && n == 1) lt[d].fast = *(const int8_t *)v;
+  else return 7;
+  return 0;
+}
+int cublasLtMatrixLayoutCreate(uintptr_t *l, int kind, uint64_t rows, uint64_t cols, int64_t ld) {
+  make(l);
+  lt[*l].kind = kind; lt[*l].rows = rows; lt[*l].cols = cols; lt[*l].ld = ld;
+  return 0;
+}
+int cublasLtMatrixLayoutDestroy(uintptr_t l) { return drop(l); }
+int cublasLtMatmulPreferenceCreate(uintptr_t *p) { return make(p); }
+int cublasLtMatmulPreferenceDestroy(uintptr_t p) { return drop(p); }
+int cublasLtMatmulPreferenceSetAttribute(uintptr_t p, int what, const void *v, uint64_t n) {
+  lt[p].workspace = what == 1 && n == 8 ? *(const uint64_t *)v : 0;
+  return lt[p].workspace ? 0 : 7;
+}
+struct choice { uint64_t algo[8], workspace; int state; float waves; int reserved[4]; };
+int cublasLtMatmulAlgoGetHeuristic(uintptr_t h, uintptr_t d, uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t e, uintptr_t p, int most, struct choice *r, int *found) {
+  CALL;
+  if (noFP8) return 15;
+  if (most != 1 || lt[a].kind != 28 || lt[b].kind != 28 || lt[c].kind != 0 || lt[a].rows % 16) return 7;
+  memset(r, 0, sizeof *r);
+  r->algo[7] = 4711; r->workspace = lt[p].workspace;
+  *found = 1;
+  return 0;
+}
+static float e4m3(uint8_t b) {
+  float m = (b & 7) / 8.f;
+  int e = b >> 3 & 15;
+  float v = e ? ldexpf(1 + m, e - 7) : ldexpf(m, -6);
+  return b & 0x80 ? -v : v;
+}
+int cublasLtMatmul(uintptr_t h, uintptr_t d, const float *alpha, const uint8_t *a, uintptr_t al, const uint8_t *b, uintptr_t bl, const float *beta,
+                   const float *c, uintptr_t cl, float *r, uintptr_t rl, const uint64_t *algo, void *workspace, uint64_t bytes, uintptr_t stream) {
+  CALL;
+  if (lt[d].fast) count("cublasLtMatmul fast");
+  if (!lt[h].alive || lt[d].transa != 1 || *alpha != 1 || *beta != 0 || c != r || algo[7] != 4711 || !workspace || bytes != 32 << 20 || stream) return 7;
+  memset(workspace, 1, bytes);
+  int64_t n = lt[al].rows;
+  for (int64_t j = 0; j < n; j++)
+    for (int64_t i = 0; i < n; i++) {
+      double s = 0;
+      for (int64_t l = 0; l < n; l++) s += (double)e4m3(a[i * lt[al].ld + l]) * e4m3(b[j * lt[bl].ld + l]);
+      r[j * lt[rl].ld + i] = wrong ? s + 1 : s;
+    }
+  return 0;
+}
+
 int nvmlInit_v2(void) { return 0; }
 int nvmlSystemGetDriverVersion(char *b, unsigned n) { strncpy(b, "575.0", n); return 0; }
 int nvmlDeviceGetHandleByIndex_v2(unsigned i, uintptr_t *h) { *h = 7 + i; return 0; }
