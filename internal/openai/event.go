@@ -15,7 +15,7 @@ type event struct {
 	object  string
 	some    bool // there is a choice
 	choice  choice
-	usage   *Usage
+	usage   Usage // Known where there is one
 }
 
 // choice is the first one: more are never asked for.
@@ -27,9 +27,16 @@ type choice struct {
 	ids       int // tokens that vLLM lists, where asked for
 }
 
-// parse reads one JSON text in a single pass; ok is false where it is none, or
-// where it is no object.
+// parse reads one JSON text; ok is false where it is none, or where it is no object.
 func parse(data []byte) (e event, ok bool) {
+	if e, ok = quick(data); ok {
+		return e, true
+	}
+	return parseAny(data)
+}
+
+// parseAny reads any text, in a single pass.
+func parseAny(data []byte) (e event, ok bool) {
 	if !gjson.ValidBytes(data) {
 		return e, false
 	}
@@ -115,8 +122,8 @@ func content(v gjson.Result) (text string) {
 	return text
 }
 
-func readUsage(v gjson.Result) *Usage {
-	u := &Usage{Known: true}
+func readUsage(v gjson.Result) Usage {
+	u := Usage{Known: true}
 	v.ForEach(func(key, v gjson.Result) bool {
 		switch key.Str {
 		case "prompt_tokens":
@@ -184,7 +191,7 @@ func (x *exchange) take(at time.Duration, kind, data []byte) error {
 func (x *exchange) use(e *event, at time.Duration) {
 	a := x.answer
 	tokens := 0
-	if u := e.usage; u != nil && (u.Completion > 0 || u.Prompt > 0) {
+	if u := &e.usage; u.Known && (u.Completion > 0 || u.Prompt > 0) {
 		tokens = u.Completion - a.Usage.Completion
 		a.Usage = *u
 	}

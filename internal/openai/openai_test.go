@@ -54,6 +54,9 @@ func TestSplitAnywhere(t *testing.T) {
 
 func FuzzEvents(f *testing.F) {
 	f.Add(someEvents, 5)
+	for _, c := range chunks {
+		f.Add("data: "+c+"\n\n", 9)
+	}
 	f.Fuzz(func(t *testing.T, text string, at int) {
 		whole, _, errA := cut(text)
 		parts, _, errB := cut(text, min(max(at, 0), len(text)))
@@ -64,6 +67,9 @@ func FuzzEvents(f *testing.F) {
 		x := &exchange{client: c, request: &Request{Stream: true, Keep: true}, answer: &Answer{Answer: -1}}
 		for _, w := range whole {
 			kind, data, _ := strings.Cut(w, "|")
+			if e, ok := quick([]byte(data)); ok {
+				agrees(t, data, e)
+			}
 			_ = x.take(time.Second, []byte(kind), []byte(data)) // an event that is refused is what is fuzzed for
 		}
 		if a := x.answer; a.Answer >= len(a.Chunks) {

@@ -44,7 +44,7 @@ func (e *events) feed(b []byte, each func(kind, data []byte) error) error {
 				rest, e.scan = rest[1:], max(e.scan-1, 0)
 			}
 		}
-		i := bytes.IndexAny(rest[e.scan:], "\r\n")
+		i := lineEnd(rest[e.scan:])
 		if i < 0 {
 			e.scan = len(rest)
 			break
@@ -62,6 +62,18 @@ func (e *events) feed(b []byte, each func(kind, data []byte) error) error {
 		return errEventTooLong
 	}
 	return nil
+}
+
+// lineEnd is the index of the first CR or LF, -1 without one.
+func lineEnd(b []byte) int {
+	i := bytes.IndexByte(b, '\n')
+	if i >= 0 {
+		b = b[:i]
+	}
+	if j := bytes.IndexByte(b, '\r'); j >= 0 {
+		return j
+	}
+	return i
 }
 
 func (e *events) line(line []byte, each func(kind, data []byte) error) error {

@@ -8,7 +8,7 @@ import "strings"
 type thought struct {
 	inside   bool
 	begun    bool   // past the first text that is not blank
-	tail     string // end of the text so far, as long as a tag may begin in it
+	tail     string // end of the text so far from its last "<", where a tag may begin in it
 	fresh    bool   // nothing but blanks since the thought's end
 	restarts bool   // an end without a beginning: what came before was reasoning
 }
@@ -23,6 +23,14 @@ func (t *thought) answers(piece string) bool {
 	if piece == "" {
 		return false
 	}
+	if t.begun && t.tail == "" && !strings.Contains(piece, "<") {
+		// No tag ends or begins in it: most pieces are such.
+		if t.inside {
+			return false
+		}
+		t.fresh = t.fresh && strings.TrimSpace(piece) == ""
+		return !t.fresh
+	}
 	text := t.tail + piece
 	if i := strings.LastIndex(text, thinkClose); i >= 0 {
 		t.restarts = !t.inside
@@ -30,7 +38,10 @@ func (t *thought) answers(piece string) bool {
 		t.fresh = strings.TrimSpace(text[i+len(thinkClose):]) == ""
 		return !t.fresh
 	}
-	t.tail = text[max(0, len(text)-len(thinkClose)+1):]
+	t.tail = ""
+	if i := strings.LastIndexByte(text, '<'); i >= 0 && i > len(text)-len(thinkClose) {
+		t.tail = text[i:]
+	}
 	switch trimmed := strings.TrimSpace(text); {
 	case t.inside:
 		return false

@@ -2,9 +2,11 @@
 
 usage: asyncio_client.py HOST PORT STREAMS [aiohttp]
 
-Without a last word: plain asyncio connections and no HTTP library, the least that
-Python can do per chunk: a line read, a stamp, a json.loads, the fields of a token.
-With aiohttp: the client that benchmark tools are written with.
+It does what `ridgeline bench` does with a chunk: a stamp before anything is parsed, the
+fields of a server-sent event, json.loads, errors, every channel that tokens come on, the
+reason of the end and the counts. Without a last word it has plain asyncio connections and no
+HTTP library, the least that Python can do. With aiohttp it is the client that benchmark tools
+are written with.
 """
 import asyncio, json, resource, sys, time
 
@@ -13,25 +15,47 @@ BODY = json.dumps({"model": "m", "messages": [{"role": "user", "content": "x"}],
 
 class Stream:
     def __init__(self):
-        self.stamps, self.tokens = [], 0
+        self.chunks, self.tokens, self.finish, self.first, self.data, self.kind = [], 0, None, -1, None, None
 
     def line(self, line):
         """Takes one line; true at the end of the answer."""
         at = time.perf_counter()
-        if not line.startswith(b"data: "):
-            return False  # head, chunk sizes, blank lines
-        data = line[6:].strip()
+        line = line.rstrip(b"\r\n")
+        if line:
+            name, _, value = line.partition(b":")
+            value = value.removeprefix(b" ")
+            if name == b"data":
+                self.data = value if self.data is None else self.data + b"\n" + value
+            elif name == b"event":
+                self.kind = value
+            return False  # a comment, or the head and the sizes of HTTP's chunks
+        data, kind, self.data, self.kind = self.data, self.kind, None, None
+        if data is None:
+            return False
         if data == b"[DONE]":
             return True
-        event = json.loads(data)
-        if event["choices"] and event["choices"][0]["delta"].get("content"):
-            self.stamps.append(at)
-        if event.get("usage"):
-            self.tokens = event["usage"]["completion_tokens"]
+        self.event(at, kind, json.loads(data))
         return False
 
+    def event(self, at, kind, event):
+        if kind == b"error" or event.get("error") or event.get("object") == "error":
+            raise RuntimeError("the stream says error")
+        before = self.tokens
+        if usage := event.get("usage"):
+            self.tokens = usage.get("completion_tokens", 0)
+        for choice in event.get("choices", ())[:1]:
+            delta = choice.get("delta", {})
+            answer = delta.get("content") or choice.get("text") or ""
+            thought = delta.get("reasoning_content") or delta.get("reasoning") or ""
+            if choice.get("finish_reason"):
+                self.finish = choice["finish_reason"]
+            if answer or thought or delta.get("refusal") or delta.get("tool_calls"):
+                self.chunks.append((at, self.tokens - before))
+                if self.first < 0 and answer.strip():
+                    self.first = len(self.chunks) - 1
+
     def count(self):
-        assert self.tokens == len(self.stamps), (self.tokens, len(self.stamps))
+        assert self.finish and self.tokens == len(self.chunks), (self.finish, self.tokens, len(self.chunks))
         return self.tokens
 
 
