@@ -88,7 +88,7 @@ func testRateDoesNotDrift(t *testing.T) {
 	if s.Requests.Sent != 1200 {
 		t.Fatalf("%+v", s.Requests)
 	}
-	near(t, "rate", s.Achieved, 20)
+	near(t, "rate", float64(s.Achieved), 20)
 	near(t, "slip", s.Slip.Max+1, 1)
 	last := w.asked[1199].At - w.asked[0].At
 	near(t, "the last request's time", milliseconds(last), 1199*50)
@@ -105,7 +105,7 @@ func testSessionsArriveByThemselves(t *testing.T) {
 		}
 	}
 	slices.Sort(firsts)
-	near(t, "rate of sessions", w.Stages[0].Achieved, 1)
+	near(t, "rate of sessions", float64(w.Stages[0].Achieved), 1)
 	if len(firsts) != 10 || firsts[9]-firsts[0] != 9*time.Second {
 		t.Errorf("%d sessions over %v: they wait for answers", len(firsts), firsts[len(firsts)-1]-firsts[0])
 	}
@@ -450,7 +450,7 @@ func testTraceIsExpanded(t *testing.T) {
 		t.Fatalf("%+v, %d asked", s.Requests, len(w.asked))
 	}
 	near(t, "rate of the trace", s.Rate, 2/1.5)
-	near(t, "rate achieved", s.Achieved, 2/1.5)
+	near(t, "rate achieved", float64(s.Achieved), 2/1.5)
 	a, b := strings.Fields(w.asked[0].text()), strings.Fields(w.asked[1].text())
 	if len(a) != 8 || len(b) != 10 || !slices.Equal(a, b[:8]) || w.asked[1].Max != 3 {
 		t.Errorf("%q and %q: prompts of a trace share what its blocks say", a, b)

@@ -105,7 +105,7 @@ func (h *health) judge(s *Stage) Client {
 		say("the client used %.2f of %.0f processors", used, cores)
 	}
 	switch {
-	case s.Mode == Closed && s.Steady != nil && s.Requests.Failed == 0 && s.Steady.InFlight < minFlyShare*float64(s.Concurrency):
+	case s.Mode == Closed && s.Steady != nil && s.Requests.Failed == 0 && float64(s.Steady.InFlight) < minFlyShare*float64(s.Concurrency):
 		say("%.1f requests were in flight of %d", s.Steady.InFlight, s.Concurrency)
 	case s.Mode == Open && s.Requests.Sent >= leastForRate && s.slipped() > 1-minRateShare:
 		say("requests left up to %.3g s late: %.3g of the stage", s.Slip.Max/1e3, s.slipped())

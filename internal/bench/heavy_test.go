@@ -24,8 +24,8 @@ import (
 //	RIDGELINE_PYTHON=python3 go test -run Python -timeout 10m -v ./internal/bench
 //	RIDGELINE_STREAMS=1000 go test -run Streams -timeout 10m -v ./internal/bench
 
-// emulator starts `ridgeline emulate` on a free port and returns its URL.
-func emulator(t *testing.T, flags ...string) string {
+// emulator starts `ridgeline emulate` on a free port and returns its URL and process.
+func emulator(t *testing.T, flags ...string) (url string, pid int) {
 	t.Helper()
 	binary := filepath.Join(t.TempDir(), "ridgeline")
 	if out, err := exec.Command("go", "build", "-o", binary, "../../cmd/ridgeline").CombinedOutput(); err != nil {
@@ -46,12 +46,12 @@ func emulator(t *testing.T, flags ...string) string {
 	for range 100 {
 		if p, err := http.Get("http://" + address + "/health"); err == nil {
 			p.Body.Close()
-			return "http://" + address + "/v1"
+			return "http://" + address + "/v1", cmd.Process.Pid
 		}
 		time.Sleep(100 * ms)
 	}
 	t.Fatal("the emulator does not answer")
-	return ""
+	return "", 0
 }
 
 // held is what a process holds that a leak would grow.
@@ -73,35 +73,68 @@ func holds(t *testing.T) (h held) {
 	return held{runtime.NumGoroutine(), len(list), m.HeapAlloc}
 }
 
-// A soak of so many requests, in ten runs: nothing grows from run to run, and
-// every request is accounted for.
+// serverHolds is what another process holds: its threads (goroutines it does not tell),
+// files and resident memory.
+func serverHolds(t *testing.T, pid int) (h held) {
+	folder := fmt.Sprintf("/proc/%d", pid)
+	list, err := os.ReadDir(folder + "/fd")
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	status, err := os.ReadFile(folder + "/status")
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.files = len(list)
+	for line := range strings.Lines(string(status)) {
+		f := strings.Fields(line)
+		switch f[0] {
+		case "VmRSS:":
+			kb, _ := strconv.ParseUint(f[1], 10, 64)
+			h.heap = kb << 10
+		case "Threads:":
+			h.goroutines, _ = strconv.Atoi(f[1])
+		}
+	}
+	return h
+}
+
+// A soak of so many requests, in ten runs: nothing grows from run to run in the client
+// or in the emulator, and every request is accounted for.
 func TestSoak(t *testing.T) {
 	n, err := strconv.Atoi(os.Getenv("RIDGELINE_SOAK"))
 	if err != nil {
 		t.Skip("RIDGELINE_SOAK is not a number of requests")
 	}
-	url := emulator(t, "--model", "llama-3.1-8b", "--cluster", "h100x8", "--plan", "replicas=8", "--speed", "200",
+	url, pid := emulator(t, "--model", "llama-3.1-8b", "--cluster", "h100x8", "--plan", "replicas=8", "--speed", "200",
 		"--fault", "503=1%:1s,reset=0.5%,truncate=0.5%,garbage=0.5%,error=0.5%,half-event=0.5%")
 	const runs = 10
-	var first, last held
+	var first, last, server, serverLast held
 	sum := Counts{}
 	for i := range runs {
 		q := soak(t, url, n/runs, i)
 		sum.Sent, sum.OK, sum.Failed, sum.Truncated, sum.Cancelled = sum.Sent+q.Sent, sum.OK+q.OK, sum.Failed+q.Failed, sum.Truncated+q.Truncated, sum.Cancelled+q.Cancelled
-		if last = holds(t); i == 1 { // the pools are warm
-			first = last
+		if last, serverLast = holds(t), serverHolds(t, pid); i == 1 { // the pools are warm
+			first, server = last, serverLast
 		}
-		t.Logf("run %d holds %+v", i, last)
+		t.Logf("run %d: the client holds %+v, the emulator %+v", i, last, serverLast)
 	}
 	t.Logf("in all %+v", sum)
 	if last.goroutines > first.goroutines+5 || last.files > first.files+5 || float64(last.heap) > 1.2*float64(first.heap)+4e6 {
-		t.Errorf("something leaks: %+v at first, %+v in the end", first, last)
+		t.Errorf("the client leaks: %+v at first, %+v in the end", first, last)
+	}
+	// Idle connections come and go: one per worker at most, and what those of the run before still hold.
+	if serverLast.files > server.files+2*workers || serverLast.goroutines > server.goroutines+8 || float64(serverLast.heap) > 1.3*float64(server.heap)+20e6 {
+		t.Errorf("the emulator leaks: %+v at first, %+v in the end", server, serverLast)
 	}
 }
 
+// workers are the requests in flight of a soak.
+const workers = 64
+
 // soak is one run of n requests.
 func soak(t *testing.T, url string, n, i int) Counts {
-	c := Config{Service: openai.Config{URL: url, Model: "llama-3.1-8b"}, Levels: []Level{{Mode: Closed, Concurrency: 64}}, NoCheck: true, Stream: true,
+	c := Config{Service: openai.Config{URL: url, Model: "llama-3.1-8b"}, Levels: []Level{{Mode: Closed, Concurrency: workers}}, NoCheck: true, Stream: true,
 		IgnoreEOS: true, Input: workload.Length{Low: 32, High: 64}, Output: workload.Length{Low: 4, High: 12}, Requests: n}
 	written := 0
 	c.Record = func(*Record) error { written++; return nil }
@@ -223,7 +256,7 @@ func TestStreams(t *testing.T) {
 	if err != nil {
 		t.Skip("RIDGELINE_STREAMS is not a number of streams")
 	}
-	url := emulator(t, "--model", "llama-3.1-8b", "--cluster", "h100x8", "--plan", "replicas=8", "--speed", "0.21")
+	url, _ := emulator(t, "--model", "llama-3.1-8b", "--cluster", "h100x8", "--plan", "replicas=8", "--speed", "0.21")
 	const tokens = 400
 	c := Config{Service: openai.Config{URL: url, Model: "llama-3.1-8b"}, Levels: []Level{{Mode: Closed, Concurrency: n}}, NoCheck: true, Stream: true, IgnoreEOS: true,
 		Input: workload.Length{Low: 64, High: 64}, Output: workload.Length{Low: tokens, High: tokens}, Requests: 2 * n}

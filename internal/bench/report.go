@@ -59,7 +59,7 @@ type Stage struct {
 	Mode        Mode    `json:"mode"`
 	Concurrency int     `json:"concurrency"`     // closed: in flight; else the cap, 0 = none
 	Rate        float64 `json:"rate"`            // requests/s asked for, 0 in a closed loop
-	Achieved    float64 `json:"achieved_rate"`   // requests/s that were dispatched
+	Achieved    Figure  `json:"achieved_rate"`   // requests/s that were dispatched
 	Arrival     string  `json:"arrival"`         // law of an open loop
 	NetDelay    string  `json:"net_delay"`       // one way, put between client and service; "" = none
 	Unsent      int     `json:"unsent"`          // scheduled, and never sent
@@ -108,13 +108,13 @@ type Summary struct {
 	Other    Latencies      `json:"other_basis"`    // the same latencies from the other start
 	Input    Dist           `json:"input_tokens"`   // as the server counted, else as sent
 	Output   Dist           `json:"output_tokens"`  // as the server counted, else chunks
-	Counted  float64        `json:"counted_share"`  // of requests whose tokens the server counted
-	PerChunk float64        `json:"chunk_tokens"`   // mean tokens per chunk
-	InFlight float64        `json:"in_flight_mean"` // over the time of the stretch
+	Counted  Figure         `json:"counted_share"`  // of requests whose tokens the server counted
+	PerChunk Figure         `json:"chunk_tokens"`   // mean tokens per chunk
+	InFlight Figure         `json:"in_flight_mean"` // over the time of the stretch
 
-	RequestRate float64  `json:"requests_per_second"` // successes
-	OutputRate  float64  `json:"output_tokens_per_second"`
-	InputRate   float64  `json:"input_tokens_per_second"`
+	RequestRate Figure   `json:"requests_per_second"` // successes
+	OutputRate  Figure   `json:"output_tokens_per_second"`
+	InputRate   Figure   `json:"input_tokens_per_second"`
 	Goodput     *float64 `json:"goodput"`       // requests/s that meet every objective; null without any
 	GoodShare   *float64 `json:"goodput_share"` // of requests that count: not those cancelled
 }

@@ -28,7 +28,7 @@ func NewStage(records []*Record, slo *SLO) Stage {
 	span := SpanOf(measured)
 	s.Summary = Summarise(records, span, basis, slo)
 	s.Coverage = 1
-	s.Achieved = achieved(measured)
+	s.Achieved = Figure(achieved(measured))
 	if w, ok := Steady(records); ok {
 		if w = w.within(span); w.length() > 0 {
 			m := Summarise(records, w, basis, slo)

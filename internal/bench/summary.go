@@ -62,17 +62,17 @@ func Summarise(records []*Record, span Span, basis Basis, slo *SLO) Summary {
 			n, known := r.Tokens()
 			if known {
 				asked++
-				chunks, m.PerChunk = chunks+len(r.Chunks), m.PerChunk+float64(n)
+				chunks, m.PerChunk = chunks+len(r.Chunks), m.PerChunk+Figure(n)
 			}
 		}
 	}
-	m.PerChunk = ratio(m.PerChunk, float64(chunks))
-	m.Counted = ratio(float64(asked), float64(len(good)))
+	m.PerChunk = ratio(m.PerChunk, Figure(chunks))
+	m.Counted = ratio(Figure(asked), Figure(len(good)))
 	m.latencies(good, basis)
 	m.Queue, m.Slip, m.Upload = sample(counted, (*Record).Queue), sample(counted, (*Record).Slip), sample(counted, (*Record).Upload)
 	if s := span.length().Seconds(); s > 0 {
-		m.InFlight = busy.Seconds() / s
-		m.RequestRate, m.OutputRate, m.InputRate = float64(len(ended))/s, float64(tokens)/s, input/s
+		m.InFlight = Figure(busy.Seconds() / s)
+		m.RequestRate, m.OutputRate, m.InputRate = Figure(float64(len(ended))/s), Figure(float64(tokens)/s), Figure(input/s)
 		m.goodput(counted, ended, basis, slo, s)
 	}
 	return m
@@ -220,7 +220,7 @@ func (r *Record) promptTokens() int {
 }
 
 // ratio is a/b, 0 where b is 0: of counts that are 0 together.
-func ratio(a, b float64) float64 {
+func ratio[T ~float64](a, b T) T {
 	if b == 0 {
 		return 0
 	}

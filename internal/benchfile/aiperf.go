@@ -22,8 +22,8 @@ type aiperfMetric struct {
 	Std  *number `json:"std"`
 }
 
-// aiperfFile is profile_export_aiperf.json (ai-dynamo/aiperf, and GenAI-Perf's
-// before it). Its inter-token latency is (request latency - TTFT)/(n - 1).
+// aiperfFile is profile_export_aiperf.json (ai-dynamo/aiperf 0.1 to 0.3, whose metrics
+// stand at the top, and GenAI-Perf's before it). Its inter-token latency is (request latency - TTFT)/(n - 1).
 type aiperfFile struct {
 	TTFT     *aiperfMetric `json:"time_to_first_token"`
 	ITL      *aiperfMetric `json:"inter_token_latency"`
@@ -80,7 +80,7 @@ func readAIPerf(raw []byte) (*Imported, error) {
 	}
 	s.Input, _ = f.ISL.dist(n, false)
 	s.Output, _ = f.OSL.dist(n, false)
-	s.RequestRate, s.OutputRate, s.To = zero(f.Requests.average()), zero(f.Output.average()), zero(f.Duration.average())
+	s.RequestRate, s.OutputRate, s.To = figure(f.Requests.average()), figure(f.Output.average()), zero(f.Duration.average())
 	i := &Imported{Report: newReport(strings.Join(f.Config.Endpoint.Models, ","), s)}
 	i.Report.Started, i.Report.Endpoint, i.Report.URL = f.Start, f.Config.Endpoint.Type, f.Config.Endpoint.URL
 	if len(f.Config.Endpoint.URLs) > 0 {

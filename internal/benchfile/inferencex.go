@@ -9,8 +9,9 @@ import (
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
 
-// inferenceXRow is one configuration as InferenceX's utils/process_result.py writes
-// it: times in seconds, rates per GPU.
+// inferenceXRow is one configuration as utils/process_result.py of InferenceX (until 2026
+// InferenceMAX) writes it, and a list of them as its collect_results.py does: times in
+// seconds, rates per GPU.
 type inferenceXRow struct {
 	Hardware  string  `json:"hw"`
 	Model     string  `json:"model"`
@@ -68,13 +69,7 @@ func (r *inferenceXRow) stage(keys map[string]json.RawMessage) (bench.Stage, err
 	s := newStage(count(r.Conc.v), 0)
 	s.Requests.OK = 10 * s.Concurrency
 	s.Requests.Sent = s.Requests.OK
-	gpus := r.TP.or(0)
-	if n := r.Prefill.or(0) + r.Decode.or(0); n > 0 {
-		gpus = n
-	}
-	if gpus > 0 {
-		s.OutputRate, s.InputRate = zero(r.Output.times(gpus)), zero(r.Input.times(gpus))
-	}
+	s.OutputRate, s.InputRate = r.rates()
 	of := keyed{all: keys}
 	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
 		get := func(name string) float64 { return of.number(name+"_"+metric) * 1e3 }
@@ -83,4 +78,30 @@ func (r *inferenceXRow) stage(keys map[string]json.RawMessage) (bench.Stage, err
 	}
 	s.Input, s.Output = mean(r.ISL.or(math.NaN()), s.Requests.OK), mean(r.OSL.or(math.NaN()), s.Requests.OK)
 	return s, of.err
+}
+
+// agree is how far the sum of two rates may be from what the row states as their total,
+// by rounding.
+const agree = 0.02
+
+// rates are those of output and input of the whole deployment. Rows of two roles may
+// divide each by its role's GPUs or by all: the total, by all, tells; where neither adds up
+// the rates are not known.
+func (r *inferenceXRow) rates() (output, input bench.Figure) {
+	prefill, decode := r.Prefill.or(0), r.Decode.or(0)
+	if !(prefill > 0 && decode > 0) {
+		gpus := max(prefill, decode)
+		if gpus == 0 {
+			gpus = r.TP.or(math.NaN())
+		}
+		return figure(r.Output.times(gpus)), figure(r.Input.times(gpus))
+	}
+	all := prefill + decode
+	for _, over := range [][2]float64{{all, all}, {decode, prefill}} {
+		o, i := r.Output.times(over[0]), r.Input.times(over[1])
+		if math.Abs(o+i-r.PerGPU.times(all)) <= agree*r.PerGPU.times(all) {
+			return figure(o), figure(i)
+		}
+	}
+	return bench.Unknown(), bench.Unknown()
 }

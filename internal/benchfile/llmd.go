@@ -3,6 +3,7 @@ package benchfile
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
@@ -20,7 +21,11 @@ type llmdStatistic struct {
 	Std  *number `json:"stddev"`
 }
 
-// llmdFile is the benchmark report of llm-d-benchmark (schema 0.1), as JSON.
+// llmdVersion is the schema that is read.
+const llmdVersion = "0.1"
+
+// llmdFile is the benchmark report of llm-d-benchmark (schema 0.1; 0.2 has other keys and
+// is refused by its number), as YAML, which llm-d writes, or JSON.
 type llmdFile struct {
 	Version  string `json:"version"`
 	Scenario struct {
@@ -63,6 +68,9 @@ func readLLMD(raw []byte) (*Imported, error) {
 	if err := json.Unmarshal(raw, &f); err != nil {
 		return nil, err
 	}
+	if f.Version != "" && f.Version != llmdVersion {
+		return nil, fmt.Errorf("version %q of the benchmark report: this reads %s", f.Version, llmdVersion)
+	}
 	if f.Metrics == nil || f.Metrics.Requests.Total == nil {
 		return nil, errors.New("metrics.requests.total is missing")
 	}
@@ -87,7 +95,8 @@ func readLLMD(raw []byte) (*Imported, error) {
 		}
 		*x.into = d
 	}
-	s.InputRate, s.OutputRate, s.RequestRate, s.To = zero(m.Throughput.Input.or(0)), zero(m.Throughput.Output.or(0)), zero(m.Throughput.Requests.or(0)), zero(m.Time.Duration.or(0))
+	s.InputRate, s.OutputRate, s.RequestRate = figure(m.Throughput.Input.times(1)), figure(m.Throughput.Output.times(1)), figure(m.Throughput.Requests.times(1))
+	s.To = zero(m.Time.Duration.or(0))
 	return &Imported{Report: newReport(f.Scenario.Model.Name, s)}, nil
 }
 

@@ -7,11 +7,15 @@
 package benchfile
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
 	"github.com/ridgeline/ridgeline/internal/input"
@@ -56,6 +60,9 @@ func Read(r io.Reader, format string) (*Imported, error) {
 	if err != nil {
 		return nil, err
 	}
+	if raw, err = asJSON(raw); err != nil {
+		return nil, err
+	}
 	if format == "" {
 		if format, err = detect(raw); err != nil {
 			return nil, err
@@ -76,6 +83,34 @@ func Read(r io.Reader, format string) (*Imported, error) {
 		}
 	}
 	return i, nil
+}
+
+// mostYAML bounds a report in YAML, which is some kB: its reader takes many times as much.
+const mostYAML = 4 << 20
+
+// asJSON makes JSON of a report in YAML, which llm-d writes; JSON stays as it is.
+func asJSON(raw []byte) ([]byte, error) {
+	text := bytes.TrimLeft(raw, " \t\r\n")
+	if len(text) == 0 || text[0] == '{' || text[0] == '[' {
+		return raw, nil
+	}
+	if len(text) > mostYAML {
+		return nil, errors.New("neither JSON nor a short YAML report")
+	}
+	var doc map[string]any
+	if err := yaml.Unmarshal(text, &doc); err != nil {
+		return nil, fmt.Errorf("neither JSON nor a YAML report: %s", firstLine(err))
+	}
+	out, err := json.Marshal(doc)
+	if err != nil {
+		return nil, fmt.Errorf("a YAML report with what JSON lacks: %s", firstLine(err))
+	}
+	return out, nil
+}
+
+func firstLine(err error) string {
+	line, _, _ := strings.Cut(err.Error(), "\n")
+	return line
 }
 
 // detect tells a format by keys that only it has.
@@ -100,7 +135,7 @@ func detect(raw []byte) (string, error) {
 	switch {
 	case has("hw", "conc", "tput_per_gpu"):
 		return "inferencex", nil
-	case has("scenario", "metrics") || has("version", "run", "metrics"):
+	case has("scenario", "metrics") || has("version", "run", "metrics") || has("version", "scenario", "results"):
 		return "llm-d", nil
 	case has("time_to_first_token") || has("request_latency", "input_config"):
 		return "aiperf", nil
@@ -148,8 +183,8 @@ func check(s *bench.Stage) error {
 			}
 		}
 	}
-	for _, v := range []float64{s.OutputRate, s.InputRate, s.RequestRate} {
-		if !(v >= 0 && v <= most) {
+	for _, v := range []bench.Figure{s.OutputRate, s.InputRate, s.RequestRate} {
+		if v < 0 || v > most {
 			return fmt.Errorf("a rate of %g: must be 0 or more and finite", v)
 		}
 	}
@@ -166,6 +201,9 @@ func newStage(concurrency int, rate float64) bench.Stage {
 		s.Mode, s.Rate = bench.Open, rate
 	}
 	s.Basis, s.Other.Basis, s.Classes, s.Coverage = bench.Service, bench.Response, map[string]int{}, 1
+	for _, f := range []*bench.Figure{&s.Achieved, &s.Counted, &s.PerChunk, &s.InFlight, &s.RequestRate, &s.OutputRate, &s.InputRate} {
+		*f = bench.Unknown()
+	}
 	s.Client = bench.UnknownClient("the file does not tell how its client ran")
 	return s
 }

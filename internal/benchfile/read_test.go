@@ -132,3 +132,76 @@ func TestTextsAreNoNumbers(t *testing.T) {
 		}
 	}
 }
+
+// Rates that a file does not state are null in JSON, never 0; a stated 0 stays one.
+func TestUnstatedRatesAreNull(t *testing.T) {
+	for text, want := range map[string][]string{
+		`{"completed": 1, "request_throughput": 0.5, "output_throughput": 0, "duration": 2}`: {`"output_tokens_per_second":0,`, `"input_tokens_per_second":null`, `"requests_per_second":0.5`, `"achieved_rate":null`, `"in_flight_mean":null`},
+		samples["aiperf"]: {`"output_tokens_per_second":400`, `"input_tokens_per_second":null`, `"chunk_tokens":null`},
+		samples["llm-d"]:  {`"output_tokens_per_second":300`, `"input_tokens_per_second":null`, `"requests_per_second":4.8`},
+		`{"hw": "h", "conc": 4, "tput_per_gpu": 1, "model": "m"}`: {`"output_tokens_per_second":null`, `"input_tokens_per_second":null`, `"requests_per_second":null`},
+	} {
+		i, err := Read(strings.NewReader(text), "")
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		b, err := json.Marshal(i.Report)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(string(b), w) {
+				t.Errorf("%s: no %s in %s", text, w, b)
+			}
+		}
+	}
+}
+
+// Rows of two roles: rates over the GPUs of each role, over all, and neither.
+func TestRatesOfTwoRoles(t *testing.T) {
+	for text, want := range map[string]bench.Figure{
+		`"tput_per_gpu": 100, "output_tput_per_gpu": 200, "input_tput_per_gpu": 50`: 800, // 4 x 200 + 8 x 50 = 12 x 100
+		`"tput_per_gpu": 100, "output_tput_per_gpu": 60, "input_tput_per_gpu": 40`:  720, // 12 x 60 + 12 x 40
+		`"tput_per_gpu": 100, "output_tput_per_gpu": 10, "input_tput_per_gpu": 10`:  bench.Unknown(),
+		`"tput_per_gpu": 100, "output_tput_per_gpu": 10`:                            bench.Unknown(),
+	} {
+		i, err := Read(strings.NewReader(`{"hw": "h", "conc": 4, "model": "m", "num_prefill_gpu": 8, "num_decode_gpu": 4, `+text+`}`), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := i.Report.Stages[0].OutputRate; got != want && (got.Known() || want.Known()) {
+			t.Errorf("%s: %g, want %g", text, float64(got), float64(want))
+		}
+	}
+}
+
+// llm-d writes its report as YAML; another version of it is refused by its number.
+func TestYAMLReport(t *testing.T) {
+	const report = `
+version: '0.1'
+run: {uid: 7a, }
+scenario:
+  model: {name: m}
+  load: {name: inference-perf, args: {max_concurrency: 4}}
+metrics:
+  time: {duration: 10.5, start: 2026-01-02T03:04:05Z}
+  requests: {total: 5, failures: 1, input_length: {units: count, mean: 512}}
+  latency:
+    time_to_first_token: {units: ms, mean: 20, p50: 19.5}
+  throughput: {output_tokens_per_sec: 99.5}
+`
+	i, err := Read(strings.NewReader(report), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s := i.Report.Stages[0]; i.Source != "llm-d" || s.Concurrency != 4 || s.Requests.OK != 4 || s.TTFT.P50 != 19.5 || s.OutputRate != 99.5 || s.RequestRate.Known() {
+		t.Errorf("%s %+v", i.Source, s)
+	}
+	for text, says := range map[string]string{strings.Replace(report, "0.1", "0.2", 1): `version "0.2"`, "version: '0.2'\nscenario: {}\nresults: {}\n": `version "0.2"`,
+		"a: [": "neither JSON nor a YAML", "{a: 1}": "not JSON", "a: .nan": "lacks", strings.Repeat("a: 1\n", 1<<20): "short YAML"} {
+		if _, err := Read(strings.NewReader(text), ""); err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%.40q: %v, want %q", text, err, says)
+		}
+	}
+}

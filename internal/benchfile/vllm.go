@@ -9,8 +9,8 @@ import (
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
 
-// vllmFile is what `vllm bench serve --save-result` writes (vllm/benchmarks/serve.py);
-// lists per request come with --save-detailed. Times are ms, in lists s.
+// vllmFile is what `vllm bench serve --save-result` writes (vllm/benchmarks/serve.py of
+// vLLM 0.10 to 0.11, and benchmark_serving.py before it); lists per request come with --save-detailed. Times are ms, in lists s.
 type vllmFile struct {
 	Date        string  `json:"date"`
 	Backend     string  `json:"backend"`
@@ -18,13 +18,13 @@ type vllmFile struct {
 	Model       string  `json:"model_id"`
 	Rate        number  `json:"request_rate"` // "inf": all at once, or as max_concurrency lets them
 	Concurrency *number `json:"max_concurrency"`
-	Duration    number  `json:"duration"`
+	Duration    *number `json:"duration"`
 	Completed   *number `json:"completed"`
 	Failed      *number `json:"failed"`
 	Prompts     *number `json:"num_prompts"`
-	InputTotal  number  `json:"total_input_tokens"`
-	OutputTotal number  `json:"total_output_tokens"`
-	Requests    number  `json:"request_throughput"`
+	InputTotal  *number `json:"total_input_tokens"`
+	OutputTotal *number `json:"total_output_tokens"`
+	Requests    *number `json:"request_throughput"`
 	Output      *number `json:"output_throughput"`
 
 	InputLens  []float64   `json:"input_lens"`
@@ -61,8 +61,8 @@ func readVLLM(raw []byte) (*Imported, error) {
 	s.Requests.OK = count(f.Completed.v)
 	s.Requests.Failed = count(f.Failed.or(f.Prompts.or(f.Completed.v) - f.Completed.v))
 	s.Requests.Sent = s.Requests.OK + s.Requests.Failed
-	s.RequestRate, s.OutputRate, s.To = zero(f.Requests.v), f.Output.v, zero(f.Duration.v)
-	s.InputRate = zero(f.InputTotal.v / f.Duration.v)
+	s.RequestRate, s.OutputRate, s.To = figure(f.Requests.times(1)), figure(f.Output.v), zero(f.Duration.or(0))
+	s.InputRate = figure(f.InputTotal.times(1) / f.Duration.times(1))
 	n := s.Requests.OK
 	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
 		if *into, err = vllmDist(all, metric, n, 1); err != nil {
@@ -70,7 +70,7 @@ func readVLLM(raw []byte) (*Imported, error) {
 		}
 	}
 	if n > 0 {
-		s.Input, s.Output = mean(f.InputTotal.v/float64(n), n), mean(f.OutputTotal.v/float64(n), n)
+		s.Input, s.Output = mean(f.InputTotal.times(1/float64(n)), n), mean(f.OutputTotal.times(1/float64(n)), n)
 		s.Counted = 1
 	}
 	i := &Imported{Report: newReport(f.Model, s)}
@@ -167,7 +167,15 @@ func mean(v float64, n int) bench.Dist {
 	return stated(bench.Dist{N: n, Mean: v, P50: x, P90: x, P95: x, P99: x, Min: x, Max: x, Std: x})
 }
 
-// zero is 0 for what is not known: of rates, which reports print as they are.
+// figure is unknown for what is no number.
+func figure(v float64) bench.Figure {
+	if math.IsInf(v, 0) {
+		return bench.Unknown()
+	}
+	return bench.Figure(v)
+}
+
+// zero is 0 for what is not known: of times, which reports then leave out.
 func zero(v float64) float64 {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return 0

@@ -36,6 +36,7 @@ type Row struct {
 	High      *float64 `json:"change_high"` //
 	Method    string   `json:"method"`      // of the interval: bootstrap, welch or none
 	Differs   *bool    `json:"differs"`     // the interval does not hold 0; null without one
+	Few       bool     `json:"too_few"`     // an interval would take more requests
 }
 
 // Pair is a load that both sides were put under.

@@ -24,21 +24,41 @@ const (
 // leastValues is from how many requests on a bootstrap means something.
 const leastValues = 8
 
-// statistics are those that are compared, of sorted values.
-var statistics = []struct {
-	name string
-	of   func(sorted []float64) float64
-}{
-	{"mean", func(x []float64) float64 {
+// statistic is one that is compared, of sorted values: the mean, or a quantile.
+type statistic struct {
+	name     string
+	quantile float64 // 0 = the mean
+	of       func(sorted []float64) float64
+}
+
+// least is how many requests a quantile's interval takes: of fewer it may lie beyond
+// the largest of them (or the smallest) more often than the confidence allows, which no
+// resampling of them can know. The largest of n is below the quantile q with the
+// probability q^n.
+func (s *statistic) least() int {
+	if s.quantile == 0 {
+		return leastValues
+	}
+	return max(leastValues, int(math.Ceil(math.Log((1-confidence)/2)/math.Log(max(s.quantile, 1-s.quantile)))))
+}
+
+// Least is how many requests the interval of a statistic (mean, p50, p90, p99) takes.
+func Least(name string) int {
+	i := slices.IndexFunc(statistics, func(s statistic) bool { return s.name == name })
+	return statistics[i].least()
+}
+
+var statistics = []statistic{
+	{"mean", 0, func(x []float64) float64 {
 		sum := 0.0
 		for _, v := range x {
 			sum += v
 		}
 		return sum / float64(len(x))
 	}},
-	{"p50", func(x []float64) float64 { return bench.Quantile(x, 0.50) }},
-	{"p90", func(x []float64) float64 { return bench.Quantile(x, 0.90) }},
-	{"p99", func(x []float64) float64 { return bench.Quantile(x, 0.99) }},
+	{"p50", 0.50, func(x []float64) float64 { return bench.Quantile(x, 0.50) }},
+	{"p90", 0.90, func(x []float64) float64 { return bench.Quantile(x, 0.90) }},
+	{"p99", 0.99, func(x []float64) float64 { return bench.Quantile(x, 0.99) }},
 }
 
 // interval is low and high of a change B/A - 1.

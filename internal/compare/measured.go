@@ -54,14 +54,18 @@ func rows(a Side, i int, b Side, j int) (out []Row) {
 				continue
 			}
 			if drawn != nil {
-				r.bound(drawn[k], "bootstrap")
+				if n := min(da.N, db.N); n >= st.least() {
+					r.bound(drawn[k], "bootstrap")
+				} else {
+					r.Few = true
+				}
 			} else if w, ok := welch(da, db); ok && st.name == "mean" {
 				r.bound(w, "welch")
 			}
 			out = append(out, r)
 		}
 	}
-	rate := func(v float64) *float64 { return known(v, v > 0) }
+	rate := func(v bench.Figure) *float64 { return known(float64(v), v.Known()) }
 	return append(out, newRow("output", "rate", "tokens/s", rate(s.OutputRate), rate(t.OutputRate)),
 		newRow("requests", "rate", "1/s", rate(s.RequestRate), rate(t.RequestRate)))
 }

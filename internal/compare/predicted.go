@@ -94,7 +94,7 @@ func (p *Point) rows(s *bench.Stage) (rows []GapRow) {
 		r.explain(s)
 	}
 	add("tpot", "ms", p.TPOT, 1e3, tpot.Mean, &tpot)
-	add("output", "tokens/s", p.Output, 1, s.OutputRate, nil)
+	add("output", "tokens/s", p.Output, 1, float64(s.OutputRate), nil)
 	return rows
 }
 

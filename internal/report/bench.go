@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 	"sort"
 	"strconv"
 	"strings"
@@ -115,12 +116,15 @@ func ms(d bench.Dist, statistic string) string {
 	return number4(v)
 }
 
-// number4 prints a figure with four digits.
-func number4(v float64) string {
-	if v >= 1000 {
-		return strconv.FormatFloat(v, 'f', 0, 64)
+// number4 prints a figure with four digits, or that it is not known.
+func number4[T ~float64](v T) string {
+	switch {
+	case math.IsNaN(float64(v)):
+		return "n/a"
+	case v >= 1000:
+		return strconv.FormatFloat(float64(v), 'f', 0, 64)
 	}
-	return strconv.FormatFloat(v, 'g', 4, 64)
+	return strconv.FormatFloat(float64(v), 'g', 4, 64)
 }
 
 func benchStages(p *Page, d *bench.Report) {
@@ -202,15 +206,14 @@ func benchStage(p *Page, d *bench.Report, i int) {
 	p.Facts(stageFacts(s)...)
 }
 
-// wholeFact is the rates of a stage; what is 0 was not stated, by another tool's file,
-// or nothing came.
+// wholeFact is the rates of a stage that are known.
 func wholeFact(s *bench.Stage) string {
 	var parts []string
 	for _, x := range []struct {
-		v    float64
+		v    bench.Figure
 		unit string
 	}{{s.OutputRate, "output tokens/s"}, {s.InputRate, "input tokens/s"}, {s.RequestRate, "requests/s"}} {
-		if x.v > 0 {
+		if x.v.Known() {
 			parts = append(parts, number4(x.v)+" "+x.unit)
 		}
 	}
@@ -234,7 +237,7 @@ func stageFacts(s *bench.Stage) (facts [][2]string) {
 	add("requests", "%d sent: %d ok, %d failed, %d truncated, %d cancelled; %d to warm up, %d never sent",
 		s.Requests.Sent, s.Requests.OK, s.Requests.Failed, s.Requests.Truncated, s.Requests.Cancelled, s.Warmup, s.Unsent)
 	tokens := fmt.Sprintf("%s in and %s out per request (mean)", ms(s.Input, "mean"), ms(s.Output, "mean"))
-	if s.PerChunk > 0 { // no answer has less than a token per chunk: 0 is not stated
+	if s.PerChunk > 0 { // no answer has less than a token per chunk: 0 is of none, and another tool may not state it
 		tokens += fmt.Sprintf("; %s per chunk; the service counted %.0f %% of the answers", number4(s.PerChunk), 100*s.Counted)
 	}
 	add("tokens", "%s", tokens)

@@ -45,8 +45,8 @@ func benchDelayCharts(d *bench.Report) []Chart {
 				charts[j].Series = append(charts[j].Series, Series{Name: name})
 			}
 		}
-		for j, v := range []float64{s.OutputRate, s.TTFT.P50, s.TPOT.P50} {
-			if j == 0 || []bench.Dist{s.TTFT, s.TPOT}[j-1].N > 0 {
+		for j, v := range []float64{float64(s.OutputRate), s.TTFT.P50, s.TPOT.P50} {
+			if j == 0 && s.OutputRate.Known() || j > 0 && []bench.Dist{s.TTFT, s.TPOT}[j-1].N > 0 {
 				charts[j].Series[k].Points = append(charts[j].Series[k].Points, XY{float64(delay) / float64(time.Millisecond), v})
 			}
 		}
@@ -94,9 +94,11 @@ func benchLoadCharts(d *bench.Report) []Chart {
 				continue
 			}
 			x := stageX(s)
-			output.Points = append(output.Points, XY{x, s.OutputRate})
-			if s.TPOT.N > 0 {
-				users.Points = append(users.Points, XY{1e3 / s.TPOT.P50, s.OutputRate})
+			if s.OutputRate.Known() {
+				output.Points = append(output.Points, XY{x, float64(s.OutputRate)})
+				if s.TPOT.N > 0 {
+					users.Points = append(users.Points, XY{1e3 / s.TPOT.P50, float64(s.OutputRate)})
+				}
 			}
 			for k, m := range []bench.Dist{s.TTFT, s.TPOT} {
 				for j, st := range statistics {

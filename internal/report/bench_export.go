@@ -45,6 +45,12 @@ func BenchCSV(w io.Writer, d *bench.Report) error {
 		return err
 	}
 	exact := func(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+	rate := func(v bench.Figure) string { // an empty cell where nobody stated it
+		if !v.Known() {
+			return ""
+		}
+		return exact(float64(v))
+	}
 	for i := range d.Stages {
 		s := &d.Stages[i]
 		good := ""
@@ -53,7 +59,7 @@ func BenchCSV(w io.Writer, d *bench.Report) error {
 		}
 		row := []string{d.URL, d.Model, strconv.Itoa(i), string(s.Mode), strconv.Itoa(s.Concurrency), exact(s.Rate), s.NetDelay,
 			strconv.Itoa(s.Requests.Sent), strconv.Itoa(s.Requests.OK), strconv.Itoa(s.Requests.Failed), strconv.Itoa(s.Requests.Truncated), strconv.Itoa(s.Requests.Cancelled),
-			exact(s.To - s.From), exact(s.OutputRate), exact(s.RequestRate), good, strconv.FormatBool(s.Client.Valid)}
+			exact(s.To - s.From), rate(s.OutputRate), rate(s.RequestRate), good, strconv.FormatBool(s.Client.Valid)}
 		by := map[string]bench.Dist{}
 		for _, n := range stageDists(s) {
 			by[n.name] = n.Dist
@@ -107,7 +113,9 @@ func BenchPrometheus(w io.Writer, d *bench.Report) error {
 				}
 			}
 		}
-		with(tokens, s.OutputRate)
+		if s.OutputRate.Known() {
+			with(tokens, float64(s.OutputRate))
+		}
 		if s.Goodput != nil {
 			with(good, *s.Goodput)
 		}

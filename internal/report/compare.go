@@ -43,7 +43,7 @@ func title(r *store.Run) string {
 // Comparison shows two measurements for people.
 func Comparison(p *Page, a, b *store.Run, c *compare.Comparison) {
 	p.Heading("A: %s of %s; B: %s of %s", title(a), a.Model, title(b), b.Model)
-	methods := map[string]bool{}
+	methods, few := map[string]bool{}, false
 	for _, pair := range c.Pairs {
 		p.section("%s", pair.Load)
 		var rows [][]string
@@ -53,9 +53,12 @@ func Comparison(p *Page, a, b *store.Run, c *compare.Comparison) {
 				verdict = map[bool]string{true: "differs", false: "not told apart"}[*r.Differs]
 			}
 			interval := ""
-			if r.Low != nil {
+			switch {
+			case r.Low != nil:
 				interval = fmt.Sprintf("%+.1f..%+.1f %%", 100**r.Low, 100**r.High)
 				methods[r.Method] = true
+			case r.Few:
+				interval, few = "too few", true
 			}
 			rows = append(rows, []string{r.Metric + " " + r.Statistic, stated(r.A), stated(r.B), r.Unit, percentOr(r.Change), interval, verdict})
 		}
@@ -68,6 +71,9 @@ func Comparison(p *Page, a, b *store.Run, c *compare.Comparison) {
 	}
 	if methods["bootstrap"] {
 		p.Text(0, "Intervals are a bootstrap over requests.")
+	}
+	if few {
+		p.Text(0, "Too few: the 95 %% interval of p90 takes %d requests on each side, of p99 %d.", compare.Least("p90"), compare.Least("p99"))
 	}
 	if methods["welch"] {
 		p.Text(0, "Intervals of means are Welch's, from mean, deviation and number of requests.")
