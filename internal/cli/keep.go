@@ -26,10 +26,30 @@ func dbFlag(cmd *cobra.Command, into *string) {
 	cmd.Flags().StringVar(into, "db", "", "`FILE` of kept runs (default $"+store.Variable+", or ridgeline/runs.db in the user's data directory)")
 }
 
-// register adds --keep NAME: the answer is kept where it is given.
+// register adds --keep NAME: the answer is kept where it is given. What would keep it
+// from being kept is told before anything is computed.
 func (k *keepFlags) register(cmd *cobra.Command) {
 	dbFlag(cmd, &k.db)
 	cmd.Flags().StringVar(&k.name, "keep", "", "keep the answer as `NAME`, for `ridgeline runs`")
+	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return k.check(cmd) }
+}
+
+// check refuses a name that could not be asked for, and a store that does not open.
+func (k *keepFlags) check(cmd *cobra.Command) error {
+	if !cmd.Flags().Changed("keep") {
+		return nil
+	}
+	if err := notEmpty(cmd, "keep", "db"); err != nil {
+		return err
+	}
+	if err := runName("keep", k.name); err != nil {
+		return err
+	}
+	d, err := openStore(cmd.Context(), k.db, true)
+	if err != nil {
+		return err
+	}
+	return d.Close()
 }
 
 // openStore opens the store; with create it is made where it is missing.
@@ -54,12 +74,6 @@ func openStore(ctx context.Context, path string, create bool) (*store.DB, error)
 func (k *keepFlags) answer(cmd *cobra.Command, env *Env, doc any) error {
 	if !cmd.Flags().Changed("keep") {
 		return nil
-	}
-	if err := notEmpty(cmd, "keep", "db"); err != nil {
-		return err
-	}
-	if err := runName("keep", k.name); err != nil {
-		return err
 	}
 	raw, err := json.Marshal(doc)
 	if err != nil {
