@@ -104,6 +104,9 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 		e := real(t, c.model, c.cluster, c.plan, c.engine)
 		s := service(t, e)
 		for _, n := range c.concurrency {
+			if testing.Short() && n > 16 {
+				continue // thousands of requests, slow under the race detector
+			}
 			requests := 10 * max(n, 8)
 			for name, x := range map[string]struct {
 				load      *workload.Workload
