@@ -53,7 +53,8 @@ second and GPU, and memory where the run states it. What a row leaves unsaid is 
 source's engine did, or the least recomputation that fits. docs/formats.md lists the columns.
 
 --leave-out fits the constants of whole steps again to the table, without the model, the GPU and the
-framework (source) of each run, and states the errors of that beside.
+framework (source) of each run, and states the errors of that beside. A GPU takes five dense runs for
+constants of its own.
 
 --fail-above METRIC=FRACTION exits with 4 where a metric's median error is larger.`,
 		Example: `  ridgeline validate training --runs training_runs.csv
@@ -102,6 +103,9 @@ func validateTraining(ctx context.Context, path string, leaveOut bool, p *valida
 	if leaveOut && ctx.Err() == nil {
 		if d.LeftOut, err = validate.TrainingLeaveOut(ctx, runs, p); err != nil {
 			return nil, err
+		}
+		if len(d.LeftOut) == 0 {
+			return nil, usagef("--leave-out: without each run's own kind fewer than five dense runs of any GPU are left: give more runs, or leave it out")
 		}
 	}
 	return d, nil

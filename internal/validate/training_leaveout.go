@@ -53,7 +53,7 @@ func family(all []lone, p *Prediction, least int, keep func(y *lone) bool) float
 	runs := map[string]map[string][]float64{} // by generation and device
 	for i := range all {
 		y := &all[i]
-		if y.p.MoE || !slices.Contains(sustainedSources, y.Source) || !keep(y) {
+		if y.p.MoE || eagerShares[y.Source] > 0 || !keep(y) {
 			continue
 		}
 		if runs[y.p.Arch] == nil {
@@ -119,13 +119,15 @@ var lefts = []left{
 
 // without predicts a run with the constants that the other runs say: the sustained share, the
 // experts' wait and an eager engine's share. It gives the predicted over the measured
-// throughput.
+// throughput, 0 where no other run tells a share.
 func (l *left) without(all []lone, x *lone, p *Predictor) (float64, error) {
 	far := func(y *lone) bool { return l.far(x, y) }
 	o := p.Options
-	o.Sustained = family(all, x.p, leastRows, far)
+	if o.Sustained = family(all, x.p, leastRows, far); o.Sustained == 0 {
+		return 0, nil
+	}
 	o.ExpertWait = unit.Seconds(medianOf(all, func(y *lone) (float64, bool) {
-		return float64(y.wait), y.waits && far(y) && slices.Contains(sustainedSources, y.Source)
+		return float64(y.wait), y.waits && far(y) && eagerShares[y.Source] == 0
 	}))
 	if eagerShares[x.Source] > 0 {
 		share := medianOf(all, func(y *lone) (float64, bool) {
@@ -148,7 +150,8 @@ func (l *left) without(all []lone, x *lone, p *Predictor) (float64, error) {
 
 // TrainingLeaveOut predicts every run with constants of which it took no part: fitted again without
 // its model, without its GPU, without its framework (source). Kernel constants come
-// from kernel tables and stay. A group for each of the three over all, dense and
+// from kernel tables and stay. Where fewer than leastRows dense runs of a device are left,
+// those of other devices tell its share, and where there are none the run is in no group. A group for each of the three over all, dense and
 // mixture-of-experts models and for each thing left out, key: left_out, which, ffn.
 func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) ([]Group, error) {
 	all, err := alone(ctx, runs, p)
@@ -169,6 +172,9 @@ func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) ([]Group, e
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", x.ID, err)
 			}
+			if ratio == 0 {
+				continue
+			}
 			name, ffn := l.name(x), "dense"
 			if x.p.MoE {
 				ffn = "moe"
@@ -180,7 +186,7 @@ func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) ([]Group, e
 			byFFN[ffn], byFFN[""] = append(byFFN[ffn], ratio), append(byFFN[""], ratio)
 		}
 		for _, ffn := range []string{"", "dense", "moe"} {
-			if v := byFFN[ffn]; len(v) > 0 && (ffn == "" || len(v) < len(all)) {
+			if v := byFFN[ffn]; len(v) > 0 && (ffn == "" || len(v) < len(byFFN[""])) {
 				groups = append(groups, Group{Key: map[string]string{"left_out": l.what, "which": "each", "ffn": ffn}, Errors: errorsOf(v)})
 			}
 		}
