@@ -183,6 +183,12 @@ func TestManySearches(t *testing.T) {
 	client.CloseIdleConnections()
 	h.Close()
 	s.Close()
+	noneLeft(t, before)
+}
+
+// noneLeft waits until no more goroutines run than before.
+func noneLeft(t *testing.T, before int) {
+	t.Helper()
 	for deadline := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > before; time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			b := make([]byte, 1<<16)
@@ -191,8 +197,11 @@ func TestManySearches(t *testing.T) {
 	}
 }
 
-// A server that is stopped during searches answers them before it ends.
+// A server that is stopped during searches answers them before it ends, and leaves
+// nothing behind.
 func TestStopDuringSearches(t *testing.T) {
+	client := &http.Client{Transport: &http.Transport{}}
+	before := runtime.NumGoroutine()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -202,13 +211,20 @@ func TestStopDuringSearches(t *testing.T) {
 	ended := make(chan error, 1)
 	s := New(Options{Limits: Limits{Turns: 1}})
 	go func() { ended <- s.Serve(ctx, l) }()
-	stream := bufio.NewReader(open(t, t.Context(), http.DefaultClient, url+"/api/v1/train", longSearch).Body)
+	stream := bufio.NewReader(open(t, t.Context(), client, url+"/api/v1/train", longSearch).Body)
 	if name, data := event(t, stream); name != "progress" {
 		t.Fatalf("%s %s", name, data)
 	}
 	waits := make(chan []byte, 1) // for its turn
 	go func() {
-		_, _, body := fetch(t, post(t, url+"/api/v1/infer", inferExample))
+		a, err := client.Do(post(t, url+"/api/v1/infer", inferExample))
+		if err != nil {
+			t.Error(err)
+			waits <- nil
+			return
+		}
+		defer a.Body.Close()
+		body, _ := io.ReadAll(a.Body) // what is lost is missed below
 		waits <- body
 	}()
 	for len(s.gate.searches.waiting) < 2 {
@@ -224,4 +240,6 @@ func TestStopDuringSearches(t *testing.T) {
 	if err := <-ended; err != nil && !errors.Is(err, http.ErrServerClosed) {
 		t.Errorf("Serve: %v", err)
 	}
+	client.CloseIdleConnections()
+	noneLeft(t, before)
 }

@@ -29,6 +29,8 @@ type sample struct {
 	Stage    int     `json:"stage"`
 	Stages   int     `json:"stages" doc:"0 = not known, as in a search"`
 	Load     string  `json:"load"`
+	Level    int     `json:"concurrency" doc:"of a closed loop, else 0"`
+	Asked    float64 `json:"rate" doc:"requests/s of an open loop, else 0"`
 	Seconds  float64 `json:"t" doc:"since the stage began"`
 	Total    int     `json:"total" doc:"requests of the stage, 0 = bounded by time"`
 	Sent     int     `json:"sent"`
@@ -262,7 +264,14 @@ func liveOf(x *bench.Event) (liveEvent, bool) {
 	case bench.StageDone:
 		return liveEvent{"stage", x.Finished}, true
 	case bench.Measuring:
-		return liveEvent{"sample", sample{x.Stage, x.Stages, x.Level.String(), x.Elapsed.Seconds(), x.Total, x.Sent, x.OK, x.Failed, x.InFlight, x.TokenRate}}, true
+		concurrency, rate := 0, 0.0
+		switch x.Level.Mode {
+		case bench.Closed:
+			concurrency = x.Level.Concurrency
+		case bench.Open:
+			rate = x.Level.Arrival.Rate
+		}
+		return liveEvent{"sample", sample{x.Stage, x.Stages, x.Level.String(), concurrency, rate, x.Elapsed.Seconds(), x.Total, x.Sent, x.OK, x.Failed, x.InFlight, x.TokenRate}}, true
 	}
 	return liveEvent{}, false
 }

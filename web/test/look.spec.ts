@@ -1,18 +1,6 @@
 import { readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
 import type { Page } from '@playwright/test'
-import { drop, expect, open, serving, shot, slide, small, test } from './page'
-
-const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
-
-/** violations of WCAG 2.2 AA that axe finds on the page as it stands. */
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(axe)
-  return page.evaluate(async () => {
-    const found = await (window as unknown as { axe: typeof import('axe-core') }).axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
-    return found.violations.flatMap((v) => v.nodes.map((n) => `${v.id}: ${n.target.join(' ')}: ${n.failureSummary ?? ''}`))
-  })
-}
+import { drop, expect, open, serving, shot, slide, small, test, violations } from './page'
 
 /** Views are all that the page can look like, with what brings each about. */
 const views: Record<string, (page: Page) => Promise<void>> = {

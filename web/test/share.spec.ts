@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import { expect, open, serving, shot, small, test } from './page'
+import { expect, open, serving, shot, small, test, violations } from './page'
 
 async function saved(page: import('@playwright/test').Page, press: () => Promise<void>): Promise<{ name: string; text: string; bytes: Buffer }> {
   const [d] = await Promise.all([page.waitForEvent('download'), press()])
@@ -7,12 +7,16 @@ async function saved(page: import('@playwright/test').Page, press: () => Promise
   return { name: d.suggestedFilename(), text: bytes.toString('utf8'), bytes }
 }
 
+/** bright is a colour's mean of red, green and blue. */
+const bright = (colour: string): number => (colour.match(/[\d.]+/g) ?? []).slice(0, 3).reduce((sum, x) => sum + Number(x) / 3, 0)
+
 test('pictures leave as SVG and PNG, tables as CSV, the answer as one HTML file', async ({ page, browser }) => {
   await open(page, small)
   const svg = await saved(page, () => page.getByRole('button', { name: 'SVG: Roofline' }).click())
   expect(svg.name).toBe('roofline.svg')
   expect(svg.text).toMatch(/<svg[^>]*xmlns="http:\/\/www\.w3\.org\/2000\/svg"/)
-  expect(svg.text).not.toMatch(/class=|var\(--/)
+  expect(svg.text).not.toMatch(/class=|var\(--|light-dark/)
+  expect(svg.text).toMatch(/<rect[^>]* fill="rgb\(255, 255, 255\)"/) // the ground
   for (const x of ['Roofline', 'llama-3.1-8b', 'h100x16', 'forward']) expect(svg.text).toContain(x)
   const png = await saved(page, () => page.getByRole('button', { name: 'PNG: Memory per stage' }).click())
   expect([...png.bytes.subarray(0, 4)]).toEqual([0x89, 0x50, 0x4e, 0x47])
@@ -26,6 +30,12 @@ test('pictures leave as SVG and PNG, tables as CSV, the answer as one HTML file'
   const alone = await (await browser.newContext({ offline: true })).newPage()
   await alone.setContent(report.text)
   await expect(alone.locator('h2').first()).toHaveText('Verdict')
+  for (const colorScheme of ['light', 'dark'] as const) { // whatever the page looked like when it was saved
+    await alone.emulateMedia({ colorScheme })
+    const [text, ground] = await alone.locator('#figure-roofline .axes text').first().evaluate((el) => [getComputedStyle(el).fill, getComputedStyle(el.closest('.card')!).backgroundColor])
+    expect(Math.abs(bright(text!) - bright(ground!))).toBeGreaterThan(90)
+    expect(await violations(alone)).toEqual([])
+  }
   expect(await alone.locator('.drawing svg').count()).toBeGreaterThan(3)
   await shot(alone, 'report')
 })

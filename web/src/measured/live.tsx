@@ -9,7 +9,9 @@ import { Card, Facts } from '../ui/parts'
 export interface Sample {
   stage: number
   stages: number // 0 = not known
-  load: string
+  load: string // in the server's words
+  concurrency: number // of a closed loop, else 0
+  rate: number // requests/s of an open one, else 0
   t: number // s since the stage began
   total: number // requests of the stage, 0 = bounded by time
   sent: number
@@ -62,6 +64,7 @@ export function Live({ onEnd }: { onEnd: () => void }) {
 export function Samples({ seen }: { seen: Sample[] }) {
   const { t, f } = useLang()
   const now = seen.at(-1)!
+  const load = now.concurrency > 0 ? t.serving.load(f.int(now.concurrency)) : now.rate > 0 ? t.measured.rate(f.num(now.rate)) : now.load
   const here = seen.filter((s) => s.stage === now.stage)
   // A sample counts the answers that ended since the one before: means over a while show the rate.
   const mean = (i: number) => here.slice(Math.max(0, i + 1 - smooth), i + 1).reduce((sum, s) => sum + s.output_tokens_per_second, 0) / Math.min(smooth, i + 1)
@@ -70,7 +73,7 @@ export function Samples({ seen }: { seen: Sample[] }) {
     <>
       <Facts
         facts={[
-          { name: t.measured.stage, value: `${now.stage + 1}${now.stages ? ' / ' + now.stages : ''}`, note: now.load },
+          { name: t.measured.stage, value: `${now.stage + 1}${now.stages ? ' / ' + now.stages : ''}`, note: load },
           { name: t.unit.requests, value: f.int(now.ok) + (now.total ? ' / ' + f.int(now.total) : ''), note: t.measured.sentFailed(f.int(now.sent), f.int(now.failed)) },
           { name: t.serving.inFlight, value: f.int(now.in_flight) },
           { name: t.fact.throughput, value: f.num(points.at(-1)!.y), unit: t.unit.tokensPerSecond },
@@ -83,7 +86,7 @@ export function Samples({ seen }: { seen: Sample[] }) {
           title={t.measured.smooth}
           data={{ head: ['s', t.unit.tokensPerSecond, t.serving.inFlight], rows: here.map((s) => [s.t, s.output_tokens_per_second, s.in_flight]) }}
           of={[seen]}
-          draw={(width) => <Lines width={width} height={200} label={t.fact.throughput} series={[{ name: t.fact.throughput, tone: 1, points }]} xLabel={t.measured.elapsed} yLabel={t.unit.tokensPerSecond} xText={f.seconds} yText={f.num} />}
+          draw={(width) => <Lines width={width} height={200} label={t.fact.throughput} series={[{ name: t.fact.throughput, tone: 1, points }]} xLabel={t.measured.elapsed} yLabel={t.unit.tokensPerSecond} xText={f.secondsUpTo(now.t)} yText={f.num} />}
         />
       )}
     </>

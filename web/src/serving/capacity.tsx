@@ -55,7 +55,7 @@ export function Latency({ doc }: { doc: InferDoc }) {
           label={t.serving.latencyTitle}
           xLabel={t.serving.rttAxis}
           yLabel="TPOT"
-          xText={f.seconds}
+          xText={f.secondsUpTo(Math.max(...list.map((p) => p.net_rtt_seconds)))}
           yText={f.seconds}
           limit={doc.slo?.tpot_seconds ? { y: doc.slo.tpot_seconds, name: `≤ ${f.seconds(doc.slo.tpot_seconds)}` } : undefined}
           series={[{ name: 'TPOT', tone: 1, points: list.map((p) => ({ x: p.net_rtt_seconds, y: p.tpot_seconds, label: `${f.seconds(p.net_rtt_seconds)}\nTPOT ${f.seconds(p.tpot_seconds)}\n${t.serving.wire(f.percent(p.wire_share))}` })) }]}

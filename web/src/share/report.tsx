@@ -1,5 +1,5 @@
 import { useContext } from 'preact/hooks'
-import { download, standalone } from '../chart/export'
+import { download } from '../chart/export'
 import { Subject } from '../chart/figure'
 import { useLang } from '../i18n'
 
@@ -16,23 +16,12 @@ export function ReportButton({ name }: { name: string }) {
   )
 }
 
-/** reportOf copies what the page shows; controls go, pictures become standalone, numbers of pictures stay folded. */
+/** reportOf copies what the page shows, with its styles, so that it follows its reader's theme; controls go, numbers of pictures that are folded go too. */
 export function reportOf(lang: string, title: string, subject: string, made: string, again: string): string {
-  const shown = document.querySelector<HTMLElement>('.main')!
-  const copy = shown.cloneNode(true) as HTMLElement
-  const drawn = shown.querySelectorAll<SVGSVGElement>('.drawing svg')
-  copy.querySelectorAll('.drawing svg').forEach((el, i) => el.replaceWith(standalone(drawn[i]!)))
-  const swatches = shown.querySelectorAll<SVGSVGElement>('svg.swatch')
-  copy.querySelectorAll('svg.swatch').forEach((el, i) => {
-    const s = standalone(swatches[i]!)
-    s.querySelector('rect')!.remove() // the ground
-    el.replaceWith(s)
-  })
-  const sliders = shown.querySelectorAll<HTMLInputElement>('.slider .track')
-  copy.querySelectorAll('.slider .track').forEach((el, i) => sliders[i] && el.remove())
+  const copy = document.querySelector<HTMLElement>('.main')!.cloneNode(true) as HTMLElement
   copy.querySelectorAll('button.sort, button.pick').forEach((el) => el.replaceWith(...el.childNodes))
-  copy.querySelectorAll('button, select, input, datalist, .numbers:not([open]), .exports, .field, .hidden, .segments, .skeleton, .screen').forEach((el) => el.remove())
-  for (const el of copy.querySelectorAll('[tabindex]')) el.removeAttribute('tabindex')
+  copy.querySelectorAll('.slider .track, button, select, input, datalist, .numbers:not([open]), .exports, .field, .hidden, .segments, .skeleton, .screen, [data-screen]').forEach((el) => el.remove())
+  for (const el of copy.querySelectorAll('[tabindex]:not(.scroll)')) el.removeAttribute('tabindex')
   const styles = [...document.styleSheets].flatMap((x) => [...x.cssRules].map((r) => r.cssText)).join('\n')
   const head = document.createElement('h1')
   head.textContent = document.title
@@ -44,7 +33,7 @@ export function reportOf(lang: string, title: string, subject: string, made: str
   link.href = location.href
   link.textContent = again
   foot.append(`${made}, ${new Date().toISOString().slice(0, 10)}. `, link)
-  const body = document.createElement('div')
+  const body = document.createElement('main')
   body.className = 'main report'
   body.append(head, question, ...copy.childNodes, foot)
   const theme = document.documentElement.dataset.theme
