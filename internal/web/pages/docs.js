@@ -84,11 +84,19 @@ const form = (section, method, path, op, doc) => {
 
 const draw = (doc) => {
   document.querySelector("#about").textContent = doc.info.description;
-  const list = put(document.querySelector("#nav"), "ul");
+  const nav = document.querySelector("#nav");
+  const lists = {};
+  const listOf = (tag) => {
+    if (!lists[tag]) {
+      put(nav, "h2", tag);
+      lists[tag] = put(nav, "ul");
+    }
+    return lists[tag];
+  };
   const main = document.querySelector("#main");
   for (const [path, methods] of Object.entries(doc.paths)) {
     for (const [method, op] of Object.entries(methods)) {
-      put(put(list, "li"), "a", op.summary, { href: `#${op.operationId}` });
+      put(put(listOf(op.tags[0]), "li"), "a", op.summary, { href: `#${op.operationId}` });
       const section = put(main, "section", "", { id: op.operationId });
       put(section, "h2", op.summary);
       const line = put(section, "p");
