@@ -36,7 +36,7 @@ func (r *Request) check() error {
 		}
 	}
 	if r.RouterImage != "" && r.Split == nil {
-		return fmt.Errorf("--router-image %s is of the router before two roles: leave it out, or give a plan prefill:...;decode:...", r.RouterImage)
+		return fmt.Errorf("--router-image %s is of the router before two roles: leave it out, or give a plan of prefill and decode", r.RouterImage)
 	}
 	for _, e := range r.Env {
 		name, value, ok := strings.Cut(e, "=")
