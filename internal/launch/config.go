@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"path"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
@@ -79,4 +80,38 @@ func plain(v any) string {
 		return "null"
 	}
 	return fmt.Sprint(v)
+}
+
+// configFile is the engine's configuration file that a command names and the same script
+// or manifest writes; nil for none.
+func (c *Command) configFile(list *argv.List, args []string) (map[string]any, error) {
+	if len(c.Files) == 0 || list.Engine != argv.VLLM && list.Engine != argv.SGLang && list.Engine != argv.TRTLLM {
+		return nil, nil
+	}
+	line, err := list.Parse("", args)
+	if err != nil {
+		return nil, err
+	}
+	for _, flag := range []string{"--extra_llm_api_options", "--config"} {
+		if name, given := line.Get(flag); given {
+			if text, ok := c.Files[path.Base(name)]; ok {
+				return Config(path.Base(name), []byte(text))
+			}
+		}
+	}
+	return nil, nil
+}
+
+// configMaps are the files that a manifest's ConfigMaps hold, by name.
+func configMaps(docs []map[string]any) map[string]string {
+	files := map[string]string{}
+	for _, d := range docs {
+		data, _ := d["data"].(map[string]any)
+		for name, text := range data {
+			if text, ok := text.(string); ok && d["kind"] == "ConfigMap" {
+				files[name] = text
+			}
+		}
+	}
+	return files
 }

@@ -50,7 +50,8 @@ type Batch struct {
 type Command struct {
 	Words     []string
 	Env       map[string]string
-	Instances int // as a manifest states them; 0 = it does not
+	Instances int               // as a manifest states them; 0 = it does not
+	Files     map[string]string // that the same file writes, by their last name
 }
 
 // ImportWords imports the words of one command line. config is the engine's
@@ -70,6 +71,11 @@ func ImportWords(engine string, c Command, config map[string]any) (*Imported, er
 		return nil, fmt.Errorf("no command of %s in %s: give it as `%s`", engine, brief(words), example[engine])
 	case prog.sub == "disaggregated" || prog.sub == "disaggregated_mpi_worker":
 		return nil, fmt.Errorf("trtllm-serve %s holds no degrees: import the command or YAML of each worker", prog.sub)
+	}
+	if config == nil {
+		if config, err = c.configFile(list, prog.args); err != nil {
+			return nil, err
+		}
 	}
 	if config != nil && engine != argv.TRTLLM {
 		prog.args = slices.Concat(configWords(engine, config), prog.args)

@@ -105,8 +105,14 @@ func commandsOf(name string, text []byte) (commands []Command, own map[string]an
 	docs, yamlErr := documents(name, text)
 	switch {
 	case yamlErr == nil && len(docs) > 0 && slices.ContainsFunc(docs, isManifest):
+		files := configMaps(docs)
 		for _, d := range docs {
-			commands = append(commands, Manifest(d)...)
+			for _, c := range Manifest(d) {
+				if c.Files == nil {
+					c.Files = files
+				}
+				commands = append(commands, c)
+			}
 		}
 		return commands, nil, nil
 	case yamlErr == nil && len(docs) == 1 && !bytes.HasPrefix(text, []byte("#!")):

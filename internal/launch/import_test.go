@@ -220,6 +220,7 @@ func FuzzFile(f *testing.F) {
 	f.Add(uint8(2), "tensor_parallel_size: 8\n")
 	f.Add(uint8(4), "pretrain_gpt.py --pipeline-model-parallel-layout 'Et*3|(tt|)*29,m|L'")
 	f.Add(uint8(0), "vllm serve <(echo hi) \"$(id)\" `id` ~root @(a|b) $'a\\nb' ${A[*]^^} ${A@Q} ${!A} $((1/0))")
+	f.Add(uint8(2), "cat > e.yaml <<EOF\na: $B\nEOF\ntrtllm-serve m --config e.yaml")
 	f.Add(uint8(0), "A=$A$A; vllm serve ${A//a/$A} -tp {1..9}")
 	f.Fuzz(func(t *testing.T, e uint8, text string) {
 		_, err := ImportFile(argv.Engines()[int(e)%len(argv.Engines())], "f", []byte(text), nil)
@@ -252,5 +253,31 @@ func TestFilesThatAreNone(t *testing.T) {
 	}
 	if _, err := Config("c", []byte("a: 1\n---\nb: 2\n")); err == nil || !strings.Contains(err.Error(), "2 documents") {
 		t.Errorf("a configuration of two documents: %v", err)
+	}
+}
+
+// TestConfigurationBesideTheCommand: what the same file writes is read with the command
+// that names it.
+func TestConfigurationBesideTheCommand(t *testing.T) {
+	for _, c := range []struct{ says, engine, text, plan string }{
+		{"a here-document", argv.TRTLLM, "EXTRA=/tmp/extra.yaml\nDP=true\ncat > $EXTRA <<EOF\nenable_attention_dp: $DP\nEOF\ncat << 'EOF' >> $EXTRA\nmoe_expert_parallel_size: 4\nEOF\nmpirun -n 1 trtllm-serve m --tp_size 4 --extra_llm_api_options $EXTRA\n", "tp=1,pp=1,dp=4,ep=4"},
+		{"tee", argv.VLLM, "sudo true\ntee conf.yaml <<EOF\ntensor-parallel-size: 4\nEOF\nvllm serve m --config ./conf.yaml\n", "tp=4,pp=1,dp=1,ep=1"},
+		{"a ConfigMap", argv.TRTLLM, "kind: ConfigMap\ndata: {e.yaml: 'enable_attention_dp: true'}\n---\nkind: Pod\nspec:\n  containers: [{image: i, command: [trtllm-serve, m, --tp_size, '4', --config, /etc/x/e.yaml]}]\n", "tp=1,pp=1,dp=4,ep=1"},
+	} {
+		im, err := ImportFile(c.engine, "f", []byte(c.text), nil)
+		if err != nil || im.PlanText != c.plan || len(im.Warnings) > 0 {
+			t.Errorf("%s: %+v, want %s: %v", c.says, im, c.plan, err)
+		}
+	}
+	b, err := Build(func() *Request {
+		r := ask(t, argv.TRTLLM, Kube, "deepseek-r1", "dp=16,ep=16")
+		r.Serve.KV = "fp8"
+		return r
+	}())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if im, err := ImportFile(argv.TRTLLM, "f", []byte(b.Files[0].Content), nil); err != nil || im.Settings.KV != "fp8" {
+		t.Errorf("the cache's format of a written manifest: %+v: %v", im, err)
 	}
 }

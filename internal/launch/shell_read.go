@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path"
 	"strings"
 
 	"mvdan.cc/sh/v3/expand"
@@ -103,6 +104,7 @@ func Script(name, text string) ([]Command, error) {
 
 type scriptReader struct {
 	vars     shellVars
+	files    map[string]string // here-documents that cat and tee write, by last name
 	commands []Command
 }
 
@@ -119,6 +121,8 @@ func (s *scriptReader) read(name, text string, depth int) error {
 		switch n := n.(type) {
 		case *syntax.DeclClause:
 			s.assign(n.Args)
+		case *syntax.Stmt:
+			s.written(n)
 		case *syntax.CallExpr:
 			s.call(n, depth)
 		case *syntax.CmdSubst:
@@ -180,9 +184,45 @@ func (s *scriptReader) call(c *syntax.CallExpr, depth int) {
 			env[a.Name.Value] = s.literal(a.Value)
 		}
 	}
-	s.commands = append(s.commands, Command{Words: words, Env: env})
+	s.commands = append(s.commands, Command{Words: words, Env: env, Files: s.files})
 	if inner := scriptOf(words); inner != "" && depth < 3 {
 		_ = s.read("inner script", inner, depth+1) // what is no script stays a word
+	}
+}
+
+// written keeps the here-document that a statement writes to a file.
+func (s *scriptReader) written(st *syntax.Stmt) {
+	call, ok := st.Cmd.(*syntax.CallExpr)
+	if !ok || len(call.Args) == 0 {
+		return
+	}
+	var to, text *syntax.Word
+	switch call.Args[0].Lit() {
+	case "cat":
+	case "tee":
+		if len(call.Args) > 1 {
+			to = call.Args[len(call.Args)-1]
+		}
+	default:
+		return
+	}
+	for _, r := range st.Redirs {
+		switch {
+		case r.Hdoc != nil:
+			text = r.Hdoc
+		case r.Op == syntax.RdrOut || r.Op == syntax.AppOut || r.Op == syntax.RdrClob:
+			to = r.Word
+		}
+	}
+	if to == nil || text == nil {
+		return
+	}
+	if s.files == nil {
+		s.files = map[string]string{}
+	}
+	name := path.Base(s.literal(to))
+	if all := s.files[name] + s.literal(text); len(all) <= maxWord { // >> adds
+		s.files[name] = all
 	}
 }
 
