@@ -22,6 +22,7 @@ type calibrateFlags struct {
 	runs                               []string
 	threads                            int64
 	training                           trainingFlags
+	bench                              sweepFlags
 	serving                            servingFlags
 }
 
@@ -46,7 +47,8 @@ each in their order. Fitted are the figures that the steps tell apart: the share
 load leaves a device (sustained_share) and, of several layouts, what links achieve. Figures that they do not
 tell stay as they are, with the reason. With --cluster alone and no --gpus a log is of all its GPUs.
 
---serving-runs FILE fits what serving engines add to their kernels to whole runs, rows as
+--bench MODEL=FILE takes the closed loops of ` + "`ridgeline bench --json`" + ` as such runs on --cluster, of the deployment
+that --layout, --weights and --engine name. --serving-runs FILE fits what serving engines add to their kernels to whole runs, rows as
 ` + "`ridgeline validate serving`" + ` reads them: with --cluster the runs on that machine to its own
 constants; with --engine-profiles all runs to profiles such as those that Ridgeline ships, which
 takes minutes.
@@ -56,6 +58,7 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		Example: `  ridgeline calibrate cpu.json --run small-q8_0.gguf=steps.json --out cpu.yaml
   ridgeline calibrate gpu.json all_reduce_perf.txt --cluster h100x8 --out our-h100.yaml
   ridgeline calibrate --cluster h100x64 --training llama-3.1-70b=megatron.log --plan tp=4,pp=4,mbs=1 --global-batch 128 --seq 8192 --out our-h100.yaml
+  ridgeline calibrate --cluster h200x8 --bench llama-3.1-70b=sweep.json --bench llama-3.1-8b=small.json --layout tp=8 --weights fp8 --engine vllm --out our-h200.yaml
   ridgeline calibrate --serving-runs runs.csv --cluster h200x8 --out our-h200.yaml
   ridgeline calibrate --serving-runs runs.csv --configs hf-configs --engine-profiles profiles.json
   ridgeline calibrate --tables operators --cluster h200x8 --out our-h200.yaml`,
@@ -69,6 +72,7 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 	fs.StringVar(&f.out, "out", "", "write the machine `FILE`, .yaml")
 	countFlag(cmd, &f.threads, "threads", "of a CPU that the engine takes (default 1)")
 	f.training.register(cmd)
+	f.bench.register(cmd)
 	f.serving.add(cmd)
 	completions(cmd, map[string]cobra.CompletionFunc{"cluster": completeCluster})
 	asJSON := jsonFlag(cmd)
@@ -133,8 +137,8 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string, serving []vali
 	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
 		return nil, usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
 	}
-	if len(args)+len(f.runs)+len(f.training.logs)+len(serving) == 0 && f.tables == "" {
-		return nil, usagef("calibrate needs records, --run, --training, --serving-runs or --tables: see `ridgeline calibrate --help`")
+	if len(args)+len(f.runs)+len(f.training.logs)+len(f.bench.files)+len(serving) == 0 && f.tables == "" {
+		return nil, usagef("calibrate needs records, --run, --training, --bench, --serving-runs or --tables: see `ridgeline calibrate --help`")
 	}
 	if f.threads > 1<<16 {
 		return nil, usagef("--threads %d: give at most %d", f.threads, 1<<16)
@@ -164,7 +168,11 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string, serving []vali
 		}
 		in.Runs = append(in.Runs, run)
 	}
-	var err error
+	benched, skipped, err := f.bench.read(in.Base, f.engine)
+	if err != nil {
+		return nil, err
+	}
+	in.Serving, in.Unused = append(in.Serving, benched...), f.bench.notes(skipped)
 	in.Training, err = f.training.read(cmd, in.Base)
 	return in, err
 }

@@ -75,15 +75,7 @@ func (f *trainingFlags) one(i int, base *hw.Cluster) (run tune.TrainingRun, err 
 	if !ok || name == "" || file == "" {
 		return run, usagef("--training %q: give MODEL=LOG, for example llama-3.1-70b=megatron.log", f.logs[i])
 	}
-	of := func(values []string, missing string) string {
-		switch len(values) {
-		case 0:
-			return missing
-		case 1:
-			return values[0]
-		}
-		return values[i]
-	}
+	of := func(values []string, missing string) string { return each(values, i, missing) }
 	r := &api.TrainRequest{Cluster: base.Clone(), Top: 1, Alone: true}
 	if r.Model, err = findModel(name, ""); err != nil {
 		return run, err

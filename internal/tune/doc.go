@@ -13,6 +13,7 @@ package tune
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -28,6 +29,7 @@ type Input struct {
 	Runs    []Run
 	// Training is runs on machines like Base, which has to be given then.
 	Training []TrainingRun
+	Unused   []string              // measurements that were left out before, and why
 	Engine   string                // of the runs
 	Threads  int                   // of the CPU that the engine takes; 0 = 1
 	Serving  []validate.ServingRun // whole runs of engines on the machine
@@ -74,7 +76,7 @@ type Outcome struct {
 
 // Fit makes the machine. Errors are bad input.
 func Fit(ctx context.Context, in *Input) (*Outcome, error) {
-	o := &Outcome{}
+	o := &Outcome{Unused: slices.Clone(in.Unused)}
 	switch {
 	case in.Base != nil:
 		o.Machine = in.Base.Clone()

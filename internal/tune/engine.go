@@ -32,6 +32,20 @@ const enough = 8
 // slowest is the rate from which searches start, FLOP/s: an emulated processor's.
 const slowest = 1e7
 
+// plausible refuses a fit that is off by more than a factor of two in the middle: rates cannot
+// be that wrong, so the steps are of another model, format or machine.
+func plausible(list []Residual) error {
+	var off []float64
+	for i := range list {
+		off = append(off, list[i].Fitted/list[i].Measured)
+	}
+	slices.Sort(off)
+	if mid := off[len(off)/2]; mid > 2 || mid < 0.5 {
+		return fmt.Errorf("the best fit takes %.3g times as long as the steps of %s: name the model, the machine and the threads that were measured", mid, list[0].Model)
+	}
+	return nil
+}
+
 // engine fits what an engine's kernels and host do on this machine.
 func (o *Outcome) engine(in *Input) error {
 	points, err := o.points(in)
@@ -40,7 +54,7 @@ func (o *Outcome) engine(in *Input) error {
 	}
 	d := o.Machine.Device
 	if d.Kernels == nil || !d.Kernels.Vector {
-		return fmt.Errorf("%s: runs calibrate the rates of CPUs; on a GPU scale one answer with `infer --calibrate`, or fit kernel tables with --tables", d.Name)
+		return fmt.Errorf("%s: --run calibrates the rates of CPUs; on a GPU give runs of bench with --bench, a table with --serving-runs, or kernel tables with --tables", d.Name)
 	}
 	profile, err := infer.ProfileOn(in.Engine, d)
 	if err != nil {
@@ -53,6 +67,9 @@ func (o *Outcome) engine(in *Input) error {
 		return err
 	}
 	if o.Residuals, err = f.residuals(points, fitted); err != nil {
+		return err
+	}
+	if err := plausible(o.Residuals); err != nil {
 		return err
 	}
 	o.cached(d, points)
