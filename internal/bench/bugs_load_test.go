@@ -32,6 +32,22 @@ func testConnectionsAreReused(t *testing.T) {
 	}
 }
 
+func testDelayedAcknowledgements(t *testing.T) {
+	testConnectionsAreReused(t)
+	for late, want := range map[time.Duration]bool{0: false, 40 * ms: true, 400 * ms: false} {
+		w := evaluate(t, func(a *asked, s *stream) {
+			first := 25 * ms
+			if a.N > 0 { // on the connection that is kept
+				first += late
+			}
+			steady(first, 4, 10*ms)(a, s)
+		}, func(c *Config) { c.Requests = 10 })
+		if s := &w.Stages[0]; told(s, "TCP_NODELAY") != want {
+			t.Errorf("%v later on a kept connection: %q", late, s.Warnings)
+		}
+	}
+}
+
 func testClientIsDescribed(t *testing.T) {
 	s, _ := one(t, func(a *asked, st *stream) {
 		st.sleep(30 * ms)

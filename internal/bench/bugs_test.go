@@ -31,7 +31,7 @@ var bugs = []struct {
 	{"kubernetes-sigs/inference-perf#559 (PR #694)", "reasoning is no token", testReasoningIsToken},
 	{"sgl-project/genai-bench#86 and #164", "reasoning left out of the speed, or counted twice", testReasoningCountsOnce},
 	{"vllm-project/aibrix#1573", "TTFT waits for the end of reasoning", testThinkTags},
-	{"pegainfer-project/pegainfer#23", "connections' reuse not told", testConnectionsAreReused},
+	{"pegainfer-project/pegainfer#23", "40 ms of a delayed acknowledgement taken for the service's", testDelayedAcknowledgements},
 	{"ai-dynamo/aiperf#1424", "the client's metrics called the service's", testClientIsDescribed},
 	{"vllm-project/vllm#54101", "the wait for a place left out", testWaitForAPlaceCounts},
 	{"akopytov/sysbench#216; scylladb/scylla-bench#47; tsenart/vegeta#520", "coordinated omission", testStallDelaysNoSend},

@@ -56,6 +56,9 @@ func warnings(c *Config, s *Stage, records []*Record) (list []string) {
 	if s.PerChunk > 1.05 && s.ITL == nil && c.Stream {
 		say("a chunk carries %.3g tokens: gaps between chunks are no inter-token latency, and engines with other chunks do not compare by them", s.PerChunk)
 	}
+	if step, ok := keptStep(records); ok && s.Mode == Closed && s.Concurrency == 1 {
+		say("first tokens come %.0f ms later on a kept connection than on a new one: so long an acknowledgement is delayed that Nagle's algorithm waits for; set TCP_NODELAY at the service", step)
+	}
 	list = append(list, s.loadWarnings(c)...)
 	return append(list, s.serverWarnings(c, good)...)
 }
@@ -104,4 +107,32 @@ func (s *Stage) serverWarnings(c *Config, good []*Record) (list []string) {
 		say("%.0f %% of the chunks were read together with the one before: the service, what lies between or the client holds chunks back", 100*float64(together)/float64(gaps))
 	}
 	return list
+}
+
+// An acknowledgement is delayed by 40 ms on Linux (TCP_DELACK_MIN), not within the first
+// packets of a connection, which are acknowledged at once.
+const (
+	ackDelay     = 40.0 // ms
+	ackTolerance = 10.0
+)
+
+// keptStep is by how much the median TTFT of requests on a kept connection lies above
+// the least of those on a new one; ok where that is the delay of an acknowledgement.
+func keptStep(records []*Record) (ms float64, ok bool) {
+	fresh, kept := math.Inf(1), []float64{}
+	for _, r := range records {
+		d, known := r.TTFT(Service)
+		switch {
+		case !known || r.Outcome != OK:
+		case r.Connection.Reused:
+			kept = append(kept, milliseconds(d))
+		default:
+			fresh = min(fresh, milliseconds(d))
+		}
+	}
+	if len(kept) == 0 || math.IsInf(fresh, 1) {
+		return 0, false
+	}
+	step := NewDist(kept).P50 - fresh
+	return step, math.Abs(step-ackDelay) <= ackTolerance
 }

@@ -50,7 +50,7 @@ func (c *Client) Do(ctx context.Context, r *Request) *Answer {
 	}
 	noTLS := x.noTLS && x.sent == 0
 	x.mu.Unlock()
-	a.Text, a.Reasoning = x.text.String(), x.reasoning.String()
+	a.Text, a.Reasoning, a.Finish = x.text.String(), x.reasoning.String(), c.clean(a.Finish)
 	if a.End == 0 {
 		a.End = c.now()
 	}

@@ -189,3 +189,31 @@ func BenchmarkThousandChunks(b *testing.B) {
 		}
 	}
 }
+
+// An answer without an end is given up at the limit, whatever kind it is; a complaint
+// without an end is a complaint.
+func TestEndlessAnswersAreBounded(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		text := strings.Repeat("x", 1000)
+		switch r.URL.Path {
+		case "/stream/v1/chat/completions":
+			w.Header().Set("Content-Type", "text/event-stream")
+			text = "data: {\"choices\":[{\"delta\":{\"content\":\"" + text + "\"}}]}\n\n"
+		case "/refuses/v1/chat/completions":
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+		for r.Context().Err() == nil {
+			if _, err := fmt.Fprint(w, text); err != nil {
+				return
+			}
+		}
+	}))
+	defer s.Close()
+	limits := Limits{Body: 100_000}
+	for path, want := range map[string]Class{"/stream": TooLarge, "/whole": TooLarge, "/refuses": HTTPStatus} {
+		a := newClient(t, Config{URL: s.URL + path + "/v1", Limits: limits}).Do(t.Context(), &Request{Stream: path != "/whole"})
+		if a.Class != want {
+			t.Errorf("%s: %s %s, want %s", path, a.Class, a.Reason, want)
+		}
+	}
+}
