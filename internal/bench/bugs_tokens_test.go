@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/openai"
 )
 
 func one(t *testing.T, answer script, set func(*Config)) (*Stage, *Record) {
@@ -274,6 +276,11 @@ func testPercentilesAreOrdered(t *testing.T) {
 		if list := []float64{d.Min, d.P50, d.P90, d.P95, d.P99, d.Max}; !slices.IsSorted(list) || d.Min <= 0 || d.N != 20 {
 			t.Errorf("%s of %d: %v", name, d.N, list)
 		}
+	}
+	same := &Record{Stream: true, Sent: 5, Chunks: []openai.Chunk{{At: 5}, {At: 5}}, Usage: openai.Usage{Known: true, Completion: 2}}
+	_, first := same.TTFT(Service)
+	if _, each := same.TPOT(); first || each {
+		t.Error("times of 0, which come of stamps that do not belong together, are samples")
 	}
 }
 

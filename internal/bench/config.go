@@ -1,11 +1,18 @@
 package bench
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/ridgeline/ridgeline/internal/openai"
 	"github.com/ridgeline/ridgeline/internal/prompt"
@@ -110,9 +117,37 @@ const (
 	openDuration  = time.Minute
 )
 
+// checkTexts refuses names with control characters, which reports would send to terminals.
+func (c *Config) checkTexts() error {
+	texts := map[string]string{"the model's name": c.Service.Model, "the worker's name": c.Worker, "the nonce": c.Nonce}
+	for k, v := range c.Labels {
+		texts["the label "+strconv.Quote(k)] = k + v
+	}
+	for _, what := range slices.Sorted(maps.Keys(texts)) {
+		if strings.ContainsFunc(texts[what], unicode.IsControl) {
+			return fmt.Errorf("%s %q holds control characters: give a plain text", what, texts[what])
+		}
+	}
+	return nil
+}
+
+// checkMetrics refuses an address that no metrics could come from.
+func (c *Config) checkMetrics() error {
+	if c.Metrics == "" || c.Metrics == "-" {
+		return nil
+	}
+	if u, err := url.Parse(c.Metrics); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+		return errors.New("the address of the metrics is no http or https URL without a name in it: give one such as http://localhost:8000/metrics, or - to read none")
+	}
+	return nil
+}
+
 // check says what cannot work before anything is sent.
 func (c *Config) check() error {
 	lengths := c.Input.High > 0
+	if err := cmp.Or(c.checkTexts(), c.checkMetrics()); err != nil {
+		return err
+	}
 	switch {
 	case len(c.Levels) == 0 && c.Search == nil:
 		return errors.New("no load: give a concurrency, a rate or a trace")

@@ -58,3 +58,18 @@ func TestKeptTextsHoldNoKey(t *testing.T) {
 		t.Errorf("%v: %+v", w.err, w.records)
 	}
 }
+
+// Names that would move a terminal's cursor, and addresses that no metrics come from, are
+// refused before anything is sent.
+func TestTextsOfAReportAreChecked(t *testing.T) {
+	for says, set := range map[string]func(*Config){
+		"the worker's name \"a\\tb\"": func(c *Config) { c.Worker = "a\tb" }, "the nonce": func(c *Config) { c.Nonce = "\x00" },
+		"the model's name": func(c *Config) { c.Service.Model = "m\x1b[2J" }, `the label "k"`: func(c *Config) { c.Labels = map[string]string{"k": "v\n"} },
+		"the address of the metrics": func(c *Config) { c.Metrics = "http://user:secret@h/metrics" },
+	} {
+		w := evaluate(t, steady(time.Millisecond, 2, time.Millisecond), set)
+		if w.err == nil || !strings.Contains(w.err.Error(), says) || len(w.asked) > 0 || strings.Contains(w.err.Error(), "secret") {
+			t.Errorf("%v after %d questions, want %q", w.err, len(w.asked), says)
+		}
+	}
+}

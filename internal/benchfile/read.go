@@ -99,18 +99,19 @@ func asJSON(raw []byte) ([]byte, error) {
 	}
 	var doc map[string]any
 	if err := yaml.Unmarshal(text, &doc); err != nil {
-		return nil, fmt.Errorf("neither JSON nor a YAML report: %s", firstLine(err))
+		return nil, fmt.Errorf("neither JSON nor a YAML report: %s", oneLine(err))
 	}
 	out, err := json.Marshal(doc)
 	if err != nil {
-		return nil, fmt.Errorf("a YAML report with what JSON lacks: %s", firstLine(err))
+		return nil, fmt.Errorf("a YAML report with what JSON lacks: %s", oneLine(err))
 	}
 	return out, nil
 }
 
-func firstLine(err error) string {
-	line, _, _ := strings.Cut(err.Error(), "\n")
-	return line
+// oneLine is an error's text in one short line.
+func oneLine(err error) string {
+	const most = 120
+	return fmt.Sprintf("%.*s", most, strings.Join(strings.Fields(err.Error()), " "))
 }
 
 // detect tells a format by keys that only it has.

@@ -6,7 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -94,7 +97,8 @@ func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
 	if err := notEmpty(cmd, "url", "model", "records", "name", "db", "api-key-file", "api-key-env", "tokenizer", "dataset", "out", "csv", "html", "prometheus"); err != nil {
 		return nil, err
 	}
-	if err := runName("name", f.kept.name); err != nil {
+	if err := cmp.Or(runName("name", f.kept.name), oneFileEach(map[string]string{"out": f.outputs.json, "csv": f.outputs.csv, "html": f.outputs.html,
+		"prometheus": f.outputs.prometheus, "records": f.records, "db": f.kept.db})); err != nil {
 		return nil, err
 	}
 	c, err := f.question.Request(finder{})
@@ -223,6 +227,26 @@ func showBench(env *Env, asJSON bool, d *bench.Report) error {
 		return report.JSON(env.Stdout, d)
 	}
 	return env.print(func(p *report.Page) { report.Bench(p, d) })
+}
+
+// oneFileEach refuses two flags that name one file: the later one would take the place
+// of the earlier.
+func oneFileEach(files map[string]string) error {
+	by := map[string]string{}
+	for _, flag := range slices.Sorted(maps.Keys(files)) {
+		name := files[flag]
+		if name == "" || name == "-" {
+			continue
+		}
+		if whole, err := filepath.Abs(name); err == nil {
+			name = whole
+		}
+		if other := by[name]; other != "" {
+			return usagef("--%s and --%s name the same file %s: give each its own", other, flag, files[flag])
+		}
+		by[name] = flag
+	}
+	return nil
 }
 
 // check tells of a file that cannot be written before anything is measured.

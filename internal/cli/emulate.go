@@ -135,7 +135,7 @@ func (f *emulateFlags) serve(ctx context.Context, env *Env, c emulate.Config, as
 	if f.record != "" {
 		file, err := os.Create(f.record)
 		if err != nil {
-			return badInput(fmt.Errorf("--record: %w", err))
+			return usagef("--record: %w: name a file that can be written", err)
 		}
 		to := bufio.NewWriter(file)
 		log = emulate.NewLog(to)

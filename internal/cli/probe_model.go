@@ -3,6 +3,7 @@ package cli
 import (
 	"io"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -14,6 +15,7 @@ import (
 func newProbeModelCommand(env *Env) *cobra.Command {
 	var c ggufwrite.Config
 	var out string
+	var sizes []string
 	cmd := &cobra.Command{
 		Use:   "model",
 		Short: "Write a GGUF file of random weights to measure an engine with",
@@ -36,12 +38,21 @@ latent attention and routed experts). Equal flags give equal files.`,
 		{&c.Heads, "heads", "query heads (default 12)"}, {&c.KVHeads, "kv-heads", "key heads of llama (default: as heads)"}, {&c.Vocab, "vocab", "words (default 8192)"},
 		{&c.Experts, "experts", "routed experts of deepseek2 (default 16)"}, {&c.TopK, "top-k", "experts that a token uses (default 4)"}, {&c.ExpertInner, "expert-ffn", "inner size of an expert (default 512)"}} {
 		fs.IntVar(d.into, d.name, 0, d.usage)
+		sizes = append(sizes, d.name)
 	}
 	fs.Uint64Var(&c.Seed, "seed", 0, "of the random weights")
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := required(cmd, "out"); err != nil {
 			return err
+		}
+		for _, name := range sizes {
+			if f := cmd.Flags().Lookup(name); f.Changed && f.Value.String() == "0" {
+				return usagef("--%s 0: give more than 0, or leave it out", name)
+			}
+		}
+		if !strings.HasSuffix(strings.ToLower(out), ".gguf") {
+			return usagef("--out %s: the file must end in .gguf, by which engines and --model know it", out)
 		}
 		if err := c.Check(); err != nil {
 			return badInput(err)
