@@ -50,7 +50,7 @@ func TestLaunchedEngineIsBenched(t *testing.T) {
 	}
 	port := strconv.Itoa(l.Addr().(*net.TCPAddr).Port)
 	l.Close()
-	ridgeline(t, "launch", "--engine", "llamacpp", "--target", "shell", "--model", model, "--plan", "tp=1", "--name", "small", "--port", port, "--max-context", "256", "--max-requests", "2", "--out", out)
+	ridgeline(t, "launch", "--engine", "llamacpp", "--target", "shell", "--model", model, "--plan", "tp=1", "--name", "small", "--port", port, "--max-context", "256", "--max-sequences", "2", "--out", out)
 	cmd := exec.Command("bash", filepath.Join(out, "small.sh"))
 	cmd.Env = append(os.Environ(), "PATH="+bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}

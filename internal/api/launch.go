@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
-	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/launch"
@@ -22,6 +21,7 @@ type LaunchRequest struct {
 	Precision   plan.Precision
 	Cluster     *hw.Cluster // nil = not known; then nothing is predicted
 	Concurrency []int
+	Speculation *infer.Speculation // with its acceptance; nil = as Serve.Drafts are accepted by default
 }
 
 // LaunchAnswer is a configuration and what it is expected to do.
@@ -57,7 +57,11 @@ func Launch(ctx context.Context, r *LaunchRequest) (*LaunchAnswer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.Predictions = r.predict(ctx); len(a.Predictions) > 0 {
+	if err := r.onCluster(); err != nil {
+		return nil, err
+	}
+	a.Predictions, r.Doubts = r.predict(ctx)
+	if len(a.Predictions)+len(r.Doubts) > 0 {
 		for _, p := range a.Predictions {
 			r.Predicted = append(r.Predicted, fmt.Sprintf("concurrency %d: TTFT %s, TPOT %s, %.0f output tokens/s", p.Concurrency,
 				unit.FormatSeconds(unit.Seconds(p.TTFT)), unit.FormatSeconds(unit.Seconds(p.TPOT)), p.Output))
@@ -107,40 +111,4 @@ func (r *LaunchRequest) complete() (*plan.Plan, error) {
 	}
 	p.DP = int(r.Cluster.GPUs) / model
 	return &p, nil
-}
-
-// predict is what the evaluation should measure; nothing where the question is not
-// complete or the plan does not fit.
-func (r *LaunchRequest) predict(ctx context.Context) (list []Prediction) {
-	o := &r.Serve
-	if r.Cluster == nil || r.ServingText == nil || o.ISL == 0 || o.OSL == 0 || len(r.Concurrency) == 0 {
-		return nil
-	}
-	q := &InferRequest{Model: r.Model, Clusters: []*hw.Cluster{r.Cluster}, Plan: r.ServingText, ISL: o.ISL, OSL: o.OSL, Concurrency: r.Concurrency, Chunk: o.BatchTokens}
-	if t := r.ServingText; t.Whole != nil {
-		q.Slots = min(launch.Sequences(r.Engine, o.MaxRequests, t.Whole.Serving.DP), deploy.MaxConcurrency)
-	}
-	if r.Engine != "llamacpp" {
-		q.Engine = r.Engine
-	}
-	if f, ok := unit.ParseFormat(o.KV); ok {
-		q.KV = []unit.Format{f}
-	}
-	if o.Drafts > 0 {
-		s, err := infer.ParseSpeculation(fmt.Sprintf("mtp:%d", o.Drafts))
-		if err != nil {
-			return nil
-		}
-		q.Speculation = []*infer.Speculation{s}
-	}
-	a, err := Infer(ctx, q)
-	if err != nil {
-		return nil
-	}
-	for _, p := range a.Best.Points {
-		if p.Fits {
-			list = append(list, Prediction{p.Concurrency, float64(p.TTFT), float64(p.TPOT), p.Output})
-		}
-	}
-	return list
 }

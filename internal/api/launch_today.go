@@ -3,16 +3,12 @@ package api
 import (
 	"context"
 	"fmt"
-	"strconv"
-	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
-	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/launch"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // TodayRequest asks what an imported configuration gives on a cluster, and what would
@@ -36,8 +32,9 @@ type TodayAnswer struct {
 	// request's objective. Without one no user may wait longer than today; where today's
 	// does not fit, there is no limit.
 	Better   *InferAnswer
-	Training *TrainAnswer // Best is today's and Overall the best plan of all
-	Notes    []string     // settings that the prediction leaves out
+	Training *TrainAnswer  // Best is today's and Overall the best plan of all
+	Asked    *launch.Asked // what a serving command says beside its layout
+	Notes    []string      // settings that the prediction leaves out
 }
 
 // Gain is how much more output a GPU gives in the better layout, as a ratio; 0 where
@@ -77,7 +74,8 @@ func (r *TodayRequest) serving(ctx context.Context) (*TodayAnswer, error) {
 		return nil, err
 	}
 	q := &InferRequest{Model: r.Model, Clusters: []*hw.Cluster{r.Cluster}, Plan: t, ISL: r.ISL, OSL: r.OSL, Concurrency: []int{r.Concurrency}, Engine: im.Engine}
-	a.settings(q, im)
+	a.Asked = im.Asked()
+	a.Notes = append(a.Notes, q.take(a.Asked)...)
 	if a.Serving, err = Infer(ctx, q); err != nil {
 		return nil, err
 	}
@@ -92,42 +90,6 @@ func (r *TodayRequest) serving(ctx context.Context) (*TodayAnswer, error) {
 	}
 	a.Better, err = Infer(ctx, &open)
 	return a, err
-}
-
-// settings turns what the command says beside its degrees into the question.
-func (a *TodayAnswer) settings(q *InferRequest, im *launch.Imported) {
-	s := im.Settings
-	if s == nil {
-		return
-	}
-	if f, ok := launch.KVFormat(im.Engine, s.KV); ok {
-		q.KV = []unit.Format{f}
-	} else if s.KV != "" && s.KV != "auto" {
-		a.note("KV cache format %q is none that is predicted: bf16 is taken", s.KV)
-	}
-	if q.Chunk = s.BatchTokens; im.Engine == "llamacpp" {
-		q.Chunk = 0
-	}
-	q.Overlap = []bool{s.TwoBatch}
-	dp, _ := im.Plan["dp"].(int)
-	q.Slots = min(launch.Sequences(im.Engine, s.MaxRequests, dp), deploy.MaxConcurrency)
-	if s.Quantization != "" && s.Quantization != "fp8" {
-		a.note("quantisation %q is taken to be the checkpoint's own", s.Quantization)
-	} else if s.Quantization == "fp8" {
-		q.Weights = []unit.Format{unit.FP8}
-	}
-	if s.Speculation == "" {
-		return
-	}
-	method, n, _ := strings.Cut(s.Speculation, ":")
-	drafts, err := strconv.Atoi(n)
-	if err == nil && drafts > 0 && len(q.Model.MTP) > 0 && !strings.EqualFold(method, "ngram") {
-		if spec, err := infer.ParseSpeculation("mtp:" + n); err == nil {
-			q.Speculation = []*infer.Speculation{spec}
-			return
-		}
-	}
-	a.note("speculation %s is none that is predicted: it is left out", s.Speculation)
 }
 
 func (a *TodayAnswer) note(format string, args ...any) {

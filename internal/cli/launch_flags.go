@@ -2,7 +2,6 @@ package cli
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -11,6 +10,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/argv"
 	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/launch"
 	"github.com/ridgeline/ridgeline/internal/plan"
 )
@@ -20,7 +20,7 @@ type launchFlags struct {
 	engine, version, target, plan, model, path, configs, cluster string
 	name, image, namespace, volume, rdma, kv, quantization, spec string
 	cache, precision, script, data, concurrency                  string
-	nodeGPUs, port, context, requests, batchTokens, stream       int64
+	nodeGPUs, port, context, sequences, batchTokens, stream      int64
 	isl, osl, batch, seq, mtp, tokens, workers, probes           int64
 	toolImage, results, routerImage                              string
 	overlap, nearest                                             bool
@@ -76,8 +76,8 @@ func (f *launchFlags) registerServing(cmd *cobra.Command) {
 	text(&f.cache, "prefix-cache", "`on|off` (default: the engine's)")
 	fs.BoolVar(&f.overlap, "overlap", false, "overlap two micro-batches")
 	countFlag(cmd, &f.context, "max-context", "longest request in tokens")
-	countFlag(cmd, &f.requests, "max-requests", "most requests of a step")
-	countFlag(cmd, &f.batchTokens, "batch-tokens", "most tokens of a step")
+	countFlag(cmd, &f.sequences, "max-sequences", "most sequences that generate on one instance at once, as infer counts them (default: the engine's)")
+	countFlag(cmd, &f.batchTokens, "batch-tokens", "most tokens of a step of one attention replica, as infer counts them (default: the engine's)")
 	countFlag(cmd, &f.stream, "stream-interval", "tokens per streamed chunk")
 	countFlag(cmd, &f.isl, "isl", "input tokens per request of the evaluation")
 	countFlag(cmd, &f.osl, "osl", "output tokens per request of the evaluation")
@@ -105,7 +105,7 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 		"quantization", "spec", "prefix-cache", "concurrency", "script", "data", "tool-image", "results-volume", "configs"); err != nil {
 		return nil, err
 	}
-	if err := notZero(cmd, "node-gpus", "port", "max-context", "max-requests", "batch-tokens", "stream-interval", "isl", "osl", "global-batch", "seq", "tokens"); err != nil {
+	if err := notZero(cmd, "node-gpus", "port", "max-context", "max-sequences", "batch-tokens", "stream-interval", "isl", "osl", "global-batch", "seq", "tokens"); err != nil {
 		return nil, err
 	}
 	if !slices.Contains(argv.Engines(), f.engine) {
@@ -161,7 +161,7 @@ func (f *launchFlags) serving(r *api.LaunchRequest) error {
 	}
 	o := &r.Serve
 	*o = launch.ServeOptions{Port: int(f.port), KV: f.kv, Quantization: f.quantization, TwoBatch: f.overlap, MaxContext: f.context,
-		MaxRequests: f.requests, BatchTokens: f.batchTokens, StreamInterval: f.stream, ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency}
+		MaxSequences: f.sequences, BatchTokens: f.batchTokens, StreamInterval: f.stream, ISL: f.isl, OSL: f.osl, Concurrency: f.concurrency}
 	if f.port < 0 || f.port > 65535 {
 		return usagef("--port %d: give 1 to 65535", f.port)
 	}
@@ -179,16 +179,16 @@ func (f *launchFlags) serving(r *api.LaunchRequest) error {
 	default:
 		return usagef("--prefix-cache %q: give on or off", f.cache)
 	}
-	switch kind, n, _ := strings.Cut(f.spec, ":"); {
-	case f.spec == "" || f.spec == "none":
-	case kind == "mtp":
-		n, _, _ = strings.Cut(n, ":") // the acceptance is the prediction's affair
-		if o.Drafts, err = strconv.Atoi(n); err != nil || o.Drafts < 1 || o.Drafts > 16 {
-			return usagef("--spec %q: give mtp:N with N from 1 to 16", f.spec)
-		}
-	default:
+	if f.spec == "" {
+		return nil
+	}
+	if r.Speculation, err = infer.ParseSpeculation(f.spec); err != nil {
+		return usagef("--spec: %w; launch writes mtp:N or none", err)
+	}
+	if r.Speculation.Drafter == infer.DraftModel {
 		return usagef("--spec %q: launch writes mtp:N or none", f.spec)
 	}
+	o.Drafts = r.Speculation.Drafts
 	return nil
 }
 

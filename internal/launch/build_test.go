@@ -250,7 +250,7 @@ func TestBuildRefuses(t *testing.T) {
 		{"a resource that is none", argv.VLLM, Kube, "tp=8", "such as rdma/ib", func(r *Request) { r.RDMA = "ib" }},
 		{"a model path that reads as a flag", argv.VLLM, Shell, "tp=8", "./--headless", func(r *Request) { r.ModelPath = "--headless" }},
 		{"a model path with NUL", argv.VLLM, Shell, "tp=8", "cannot be an argument", func(r *Request) { r.ModelPath = "a\x00b" }},
-		{"a batch that the drafts overflow", argv.TRTLLM, Shell, "tp=8", "raise --batch-tokens to 512", func(r *Request) { r.Serve.MaxRequests, r.Serve.Drafts, r.Serve.BatchTokens = 128, 3, 256 }},
+		{"a batch that the drafts overflow", argv.TRTLLM, Shell, "tp=8", "raise --batch-tokens to 512", func(r *Request) { r.Serve.MaxSequences, r.Serve.Drafts, r.Serve.BatchTokens = 128, 3, 256 }},
 		{"a wide KV format that the engine lacks", argv.TRTLLM, Shell, "tp=8", "nearest is bf16", func(r *Request) { r.Serve.KV = "fp16" }},
 		{"a KV format that is none", argv.VLLM, Shell, "tp=8", "use one of bf16, fp16, fp8, nvfp4", func(r *Request) { r.Serve.KV = "fp3" }},
 		{"a stream interval of llama.cpp", argv.LlamaCPP, Shell, "tp=8", "--nearest writes that", func(r *Request) { r.Serve.StreamInterval = 5 }},

@@ -348,7 +348,7 @@ func TestDispatchOfSGLang(t *testing.T) {
 		drafts, tokens int
 	}{{"dp=8,ep=8", 1024, 0, 0}, {"dp=8,ep=8", 1024, 1, 256}, {"dp=8,ep=8", 2049, 0, 257}, {"tp=8", 4096, 0, 0}} {
 		r := ask(t, argv.SGLang, Shell, "deepseek-r1", c.text)
-		r.Serve.MaxRequests, r.Serve.Drafts = c.requests, c.drafts
+		r.Serve.MaxSequences, r.Serve.Drafts = c.requests, c.drafts
 		b, err := Build(r)
 		if err != nil {
 			t.Fatal(err)

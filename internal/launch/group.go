@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
@@ -125,7 +126,7 @@ func Build(r *Request) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &builder{Request: r, list: list}
+	b := &builder{Request: r, list: list, warnings: slices.Clone(r.Doubts)}
 	if r.Training != nil {
 		err = b.training()
 	} else {

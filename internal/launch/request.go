@@ -52,6 +52,7 @@ type Request struct {
 	Env             []string // NAME=value in the environment of every command
 	RDMA            string   // k8s: the resource name of an RDMA device, one per GPU, "" = none
 	Predicted       []string // lines that the README puts beside the evaluation
+	Doubts          []string // warnings that a prediction gives
 	Nearest         bool     // write the nearest thing where the engine lacks what the plan asks
 }
 
@@ -65,8 +66,8 @@ type ServeOptions struct {
 	PrefixCache    *bool
 	TwoBatch       bool // overlap of two micro-batches
 	MaxContext     int64
-	MaxRequests    int64
-	BatchTokens    int64
+	MaxSequences   int64 // of an instance, as infer counts them
+	BatchTokens    int64 // of a step of an attention replica, as infer counts them
 	StreamInterval int64
 	// The load that the evaluation puts on it.
 	ISL, OSL    int64

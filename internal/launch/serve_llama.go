@@ -69,9 +69,9 @@ func (b *builder) llamaOptions(a *args) error {
 		}
 	}
 	if o.MaxContext > 0 { // the context is shared by the slots
-		a.count("--ctx-size", o.MaxContext*max(o.MaxRequests, 1))
+		a.count("--ctx-size", o.MaxContext*max(o.MaxSequences, 1))
 	}
-	a.count("--parallel", o.MaxRequests)
+	a.count("--parallel", o.MaxSequences)
 	a.count("--batch-size", o.BatchTokens)
 	if o.PrefixCache != nil && !*o.PrefixCache {
 		a.add("--no-cache-prompt")

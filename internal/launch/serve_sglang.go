@@ -62,7 +62,7 @@ const defaultDispatch = 128
 // dispatchTokens widens them where a step may have more: SGLang ends then.
 func (b *builder) dispatchTokens(r role) []envVar {
 	dp := int64(r.layout.DP)
-	tokens := (b.Serve.MaxRequests + dp - 1) / dp * int64(1+b.Serve.Drafts)
+	tokens := (b.Serve.MaxSequences + dp - 1) / dp * int64(1+b.Serve.Drafts)
 	if r.name == prefill || tokens <= defaultDispatch {
 		return nil
 	}
@@ -94,8 +94,8 @@ func (b *builder) sglangOptions(a *args, r role, exchange bool) error {
 		a.add("--disable-radix-cache")
 	}
 	a.count("--context-length", o.MaxContext)
-	a.count("--max-running-requests", o.MaxRequests)
-	a.count("--chunked-prefill-size", o.BatchTokens)
+	a.count("--max-running-requests", b.ownSequences(r))
+	a.count("--chunked-prefill-size", b.ownTokens(r))
 	a.count("--stream-interval", o.StreamInterval)
 	if b.denseInner() > 0 && r.layout.DP > 1 && b.ranksOfDense(r) > 1 {
 		b.note("under attention DP sglang cuts dense FFN layers over all %d ranks; --moe-dense-tp-size 1 keeps them whole", r.layout.Ranks())

@@ -48,9 +48,9 @@ func (b *builder) trtllm(r role) (g group, err error) {
 	case b.Serve.Quantization != "":
 		return g, fmt.Errorf("trtllm takes its quantisation from the checkpoint: leave --quantization out")
 	}
-	if o := &b.Serve; r.name != prefill && o.MaxRequests > 0 && o.BatchTokens > 0 && o.BatchTokens < o.MaxRequests*int64(1+o.Drafts) {
-		return g, fmt.Errorf("trtllm decodes %d requests of %d tokens each step and may batch %d tokens: raise --batch-tokens to %d",
-			o.MaxRequests, 1+o.Drafts, o.BatchTokens, o.MaxRequests*int64(1+o.Drafts))
+	n, each, most := b.ownSequences(r), int64(1+b.Serve.Drafts), b.ownTokens(r)
+	if r.name != prefill && n > 0 && most > 0 && most < n*each {
+		return g, fmt.Errorf("trtllm decodes %d requests of %d tokens each step and may batch %d tokens: raise --batch-tokens to %d", n, each, most, n*each)
 	}
 	if g.nodes, g.gpus, err = b.spread(s.GPUs()); err != nil {
 		return g, err
@@ -69,8 +69,8 @@ func (b *builder) trtllm(r role) (g group, err error) {
 	a.add("--served_model_name", b.servedName())
 	a.add(d.Flags(b.Engine)...)
 	a.count("--max_seq_len", b.Serve.MaxContext)
-	a.count("--max_batch_size", b.Serve.MaxRequests)
-	a.count("--max_num_tokens", b.Serve.BatchTokens)
+	a.count("--max_batch_size", b.ownSequences(r))
+	a.count("--max_num_tokens", b.ownTokens(r))
 	if g.nodes > 1 {
 		a.size("--gpus_per_node", g.gpus, 0)
 	}

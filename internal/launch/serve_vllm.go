@@ -65,8 +65,8 @@ func (b *builder) vllmOptions(a *args, r role) error {
 		a.add(map[bool]string{true: "--enable-prefix-caching", false: "--no-enable-prefix-caching"}[*o.PrefixCache])
 	}
 	a.count("--max-model-len", o.MaxContext)
-	a.count("--max-num-seqs", o.MaxRequests)
-	a.count("--max-num-batched-tokens", o.BatchTokens)
+	a.count("--max-num-seqs", b.ownSequences(r))
+	a.count("--max-num-batched-tokens", b.ownTokens(r))
 	a.count("--stream-interval", o.StreamInterval)
 	return nil
 }

@@ -121,13 +121,3 @@ func KVFormat(engine, word string) (f unit.Format, ok bool) {
 	}
 	return f, false
 }
-
-// Sequences is how many requests an instance of dp attention replicas generates at once
-// under an engine's own limit, which vLLM and TensorRT-LLM state for each replica; 0
-// stays 0, the engine's default.
-func Sequences(engine string, limit int64, dp int) int64 {
-	if engine == argv.VLLM || engine == argv.TRTLLM {
-		return min(limit, 1<<40) * int64(max(dp, 1))
-	}
-	return limit
-}

@@ -57,6 +57,23 @@ func (t *ServingText) WithWorkers(prefill, decode int) *ServingText {
 	return &ServingText{Prefill: with(t.Prefill, prefill), Decode: with(t.Decode, decode)}
 }
 
+// Exact is the text with every key given, those left out as 1: nothing of the layout is
+// left to a search.
+func (t *ServingText) Exact() *ServingText {
+	all := func(f *FixedServing) *FixedServing {
+		if f == nil {
+			return nil
+		}
+		g := *f
+		g.given = map[Key]bool{KeyWorkers: true}
+		for _, k := range servingKeys {
+			g.given[k] = true
+		}
+		return &g
+	}
+	return &ServingText{Whole: all(t.Whole), Prefill: all(t.Prefill), Decode: all(t.Decode)}
+}
+
 // ParseServing reads `key=value` pairs separated by commas, or two such lists
 // with their roles: `prefill:...;decode:...`. Errors are one line.
 func ParseServing(text string) (*ServingText, error) {

@@ -46,7 +46,7 @@ func Unfit(p *Page, r *api.InferRequest, d *UnfitDoc) {
 func Unmet(a *api.InferAnswer) string {
 	switch b := a.Best.Best; {
 	case !b.Fits:
-		return fmt.Sprintf("nothing fits: the nearest needs %s of %s usable (%s)", unit.FormatGB(b.Need), unit.FormatGB(b.Memory.Budget), b.Layout.String())
+		return "nothing fits: the nearest needs " + a.NearestNeeds()
 	case !a.Met():
 		return fmt.Sprintf("nothing meets %s: the nearest has ttft=%s,tpot=%s (%s)", a.Request.SLO, compact(b.TTFT), compact(b.TPOT), b.Layout.String())
 	}
