@@ -120,6 +120,11 @@ func (r *TodayRequest) training(ctx context.Context) (*TodayAnswer, error) {
 	if q.Precision, err = plan.ParsePrecision(precision); err != nil {
 		return nil, err
 	}
+	for _, k := range []plan.Key{plan.KeyMBS, plan.KeySchedule, plan.KeyRecompute} {
+		if !fixed.Has(k) && (k != plan.KeySchedule || fixed.Plan.PP > 1) {
+			a.note("the command does not state %s: the best is taken", k)
+		}
+	}
 	a.Training, err = Train(ctx, q)
 	return a, err
 }

@@ -51,9 +51,14 @@ func (im *Imported) fillMegatron(r *reader) {
 	if d.SP && d.TP > 1 {
 		p["sp"] = 1
 	}
-	// Megatron-LM cuts experts as TP cuts, unless told otherwise.
+	// Megatron-LM cuts experts as TP cuts, unless told otherwise; Megatron-Bridge's
+	// recipes of MoE models tell it otherwise in what overrides build on.
 	if d.ETP > 0 {
 		p["etp"] = d.ETP
+	} else if im.Engine == argv.MegatronBridge {
+		if d.EP > 1 {
+			p["etp"] = 1
+		}
 	} else if _, moe := r.text(n.experts); d.EP > 1 && d.TP > 0 || moe && d.TP > 0 {
 		p["etp"] = d.TP
 	}

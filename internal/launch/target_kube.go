@@ -25,8 +25,8 @@ func (b *builder) kubeFiles() ([]File, error) {
 	}
 	for i := range b.groups {
 		g := &b.groups[i]
-		if b.RDMA == "" && g.nodes > 1 {
-			b.note("no RDMA resource was named, so the nodes of %s talk over the pod network: --rdma names one", g.name)
+		if b.RDMA == "" && (g.nodes > 1 || b.Split != nil && g.gpus > 0) {
+			b.note("no RDMA resource was named, so the pods of %s talk to others over the pod network: --rdma names one", g.name)
 		}
 		if len(g.files) > 0 {
 			objects = append(objects, b.configMap(g))

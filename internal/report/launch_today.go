@@ -144,6 +144,7 @@ func todayTraining(p *Page, a *api.TrainAnswer) {
 	if !b.Fits {
 		p.Text(0, "It does not fit: it needs %s of the %s usable per GPU.", unit.FormatGB(b.Memory.Total()), unit.FormatGB(b.Limit))
 	}
+	p.planLine(2, b.Plan.String())
 	p.Facts([2]string{"step", unit.FormatSeconds(b.Step)}, [2]string{"MFU", unit.FormatPercent(b.MFU())},
 		[2]string{"tokens/s per GPU", rate(b.TokensPerSecondPerGPU())}, [2]string{"bound by", boundName(b.Bound)},
 		[2]string{"memory per GPU", fmt.Sprintf("%s of %s", unit.FormatGB(b.Memory.Total()), unit.FormatGB(b.Limit))})
