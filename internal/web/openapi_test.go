@@ -124,6 +124,9 @@ func TestDescriptionOfEvents(t *testing.T) {
 	schema := describer(t, h.URL)
 	streams := 0
 	for id, op := range operations(t) {
+		if len(op.Tags) != 1 || !slices.ContainsFunc(groups, func(g *huma.Tag) bool { return g.Name == op.Tags[0] }) {
+			t.Errorf("%s is in no group of the page: %v", id, op.Tags)
+		}
 		media := op.Responses["200"].Content["text/event-stream"]
 		if media == nil {
 			continue

@@ -13,11 +13,14 @@ import (
 
 // The groups of the description.
 const (
-	tagCatalogue = "Catalogues"
 	tagTraining  = "Training"
 	tagServing   = "Serving"
 	tagMeasured  = "Measured"
+	tagCatalogue = "Catalogues"
 )
+
+// groups are in the order of the page's tabs.
+var groups = []*huma.Tag{{Name: tagTraining}, {Name: tagServing}, {Name: tagMeasured}, {Name: tagCatalogue}}
 
 func (s *Server) routes() {
 	s.catalogueRoutes()

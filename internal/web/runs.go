@@ -204,6 +204,11 @@ func (s *Server) runRoutes() {
 		return &output[*KeptRun]{k}, err
 	})
 	huma.Register(s.api, operation("compare", "/api/v1/runs/compare", tagMeasured, "Two runs beside each other"), func(ctx context.Context, in *compareInput) (*output[*Comparison], error) {
+		ctx, leave, err := s.gate.enter(ctx, true) // intervals draw from all requests many times over
+		if err != nil {
+			return nil, err
+		}
+		defer leave()
 		a, err := s.find(ctx, in.A)
 		if err != nil {
 			return nil, err

@@ -73,6 +73,7 @@ func describe(o Options) huma.Config {
 	c.Info.Description = "Questions about training and serving large language models, as the command line asks them: fields are its flags with underscores, answers its --json documents."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
+	c.Tags = groups
 	c.CreateHooks = nil // no links to schemas in answers: they are the command line's documents
 	if o.Token != "" {
 		c.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}

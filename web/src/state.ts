@@ -52,6 +52,7 @@ export const servingDefaults = {
   config: '',
   clusters: 'h200x64',
   plan: '',
+  over: '', // plans whose fronts are laid over it, separated by |
   isl: '1024',
   osl: '1024',
   concurrency: '1..1024',

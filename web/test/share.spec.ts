@@ -57,3 +57,17 @@ test('serving: curves, fronts and the map of ratios', async ({ page }) => {
   await page.locator('.go button').click()
   await expect(page.locator('#verdict .lead')).toContainText('No deployment keeps the objective')
 })
+
+test('serving: fronts of other plans are laid over the best, and the address keeps them', async ({ page }) => {
+  await open(page, '#/serving?model=llama-3.1-8b&clusters=h100x8&spec=none&concurrency=1..64&tpot=20&over=tp%3D8%7Ctp%3D1%2Creplicas%3D8')
+  const legend = page.locator('#figure-pareto .legend')
+  await expect(legend).toContainText('tp=8: h100x8')
+  await expect(legend).toContainText('tp=1,replicas=8: h100x8')
+  await expect(page.locator('#figure-pareto path.line')).toHaveCount(3)
+  await page.locator('#figure-pareto summary').click()
+  await expect(page.locator('#figure-pareto tbody tr').filter({ hasText: 'tp=8: ' }).first()).toBeVisible()
+  await page.goto('/#/serving?model=llama-3.1-8b&clusters=h100x8&spec=none&concurrency=1..64&tpot=20&over=tp%3D3')
+  await page.reload()
+  await expect(page.locator('#pareto .failed')).toContainText('tp')
+  await expect(page.locator('#figure-pareto path.line')).toHaveCount(1)
+})

@@ -85,18 +85,13 @@ const form = (section, method, path, op, doc) => {
 const draw = (doc) => {
   document.querySelector("#about").textContent = doc.info.description;
   const nav = document.querySelector("#nav");
-  const lists = {};
-  const listOf = (tag) => {
-    if (!lists[tag]) {
-      put(nav, "h2", tag);
-      lists[tag] = put(nav, "ul");
-    }
-    return lists[tag];
-  };
   const main = document.querySelector("#main");
-  for (const [path, methods] of Object.entries(doc.paths)) {
-    for (const [method, op] of Object.entries(methods)) {
-      put(put(listOf(op.tags[0]), "li"), "a", op.summary, { href: `#${op.operationId}` });
+  const all = Object.entries(doc.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, op]) => ({ path, method, op })));
+  for (const { name } of doc.tags) {
+    put(nav, "h2", name);
+    const list = put(nav, "ul");
+    for (const { path, method, op } of all.filter((x) => x.op.tags[0] === name)) {
+      put(put(list, "li"), "a", op.summary, { href: `#${op.operationId}` });
       const section = put(main, "section", "", { id: op.operationId });
       put(section, "h2", op.summary);
       const line = put(section, "p");

@@ -187,6 +187,8 @@ export const en = {
     tpot: 'TPOT at most',
     spec: 'Speculation',
     specHint: 'compared: none, mtp:N:ACCEPT',
+    over: 'Plans laid over it',
+    overHint: 'separated by |: each has a front of its own',
     rtt: 'Round trip between nodes',
     rttHint: 'in place of the fabric’s own, such as 1ms',
     engine: 'Engine',

@@ -208,6 +208,8 @@ export const vi: Dict = {
     tpot: 'TPOT tối đa',
     spec: 'Suy đoán trước (speculation)',
     specHint: 'để so sánh: none, mtp:N:ACCEPT',
+    over: 'Các kế hoạch vẽ chồng',
+    overHint: 'cách nhau bằng |, mỗi kế hoạch có biên riêng',
     rtt: 'Thời gian khứ hồi giữa các nút',
     rttHint: 'thay cho trị số của mạng, ví dụ 1ms',
     engine: 'Engine',

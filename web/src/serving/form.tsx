@@ -32,6 +32,7 @@ export function Fields({ s, set, catalogue, field }: Props) {
         <summary>{t.ask.edit}</summary>
         <div class="fields">
           <Field label={t.ask.plan} {...on('plan')} placeholder="tp=8" hint={t.ask.planHint} bad={field === 'plan'} />
+          <Field label={t.serving.over} {...on('over')} placeholder="tp=8 | dp=8,ep=8" hint={t.serving.overHint} />
           <Select label={t.serving.weights} value={s.weights} options={[['', t.serving.asCheckpoint], ...formats]} onChange={(v) => set({ weights: v })} />
           <Select label={t.serving.kv} value={s.kv} options={[['', 'bf16'], 'fp8']} onChange={(v) => set({ kv: v })} />
           <Field label={t.serving.rtt} {...on('rtt')} hint={t.serving.rttHint} bad={field === 'net_rtt'} />

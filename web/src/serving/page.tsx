@@ -3,7 +3,7 @@ import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
-import { Card, Facts, Notes } from '../ui/parts'
+import { Card, Facts, Failed, Notes } from '../ui/parts'
 import { PlanText } from '../ui/plan'
 import { Question } from '../ui/question'
 import { Subject } from '../chart/figure'
@@ -11,7 +11,7 @@ import { useSearch, type Found } from '../ui/search'
 import { Kv, Latency } from './capacity'
 import { Curves } from './curves'
 import { Fields } from './form'
-import { Cost, Pareto } from './pareto'
+import { Cost, Pareto, useFronts } from './pareto'
 import { Ratio } from './ratio'
 import { planText, requestOf } from './request'
 import { Points, Strategies } from './tables'
@@ -38,6 +38,7 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
   const { t, f } = useLang()
   const { doc, asked } = answer
   const b = doc.best
+  const fronts = useFronts(answer)
   const name = `${doc.model}-${doc.clusters.join('-')}`
   const subject = `${doc.model}, ${doc.clusters.join(', ')}, ${t.serving.isl} ${doc.isl}, ${t.serving.osl} ${doc.osl}, ${b.weights}, KV ${b.kv}: ${planText(b.plan)}`
   return (
@@ -62,9 +63,10 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
       </Card>
       <Card title={t.serving.trade} id="pareto">
         <div class="pictures">
-          <Pareto doc={doc} />
-          <Cost doc={doc} />
+          <Pareto doc={doc} fronts={fronts.list} busy={fronts.busy} />
+          <Cost doc={doc} fronts={fronts.list} busy={fronts.busy} />
         </div>
+        {fronts.error && <Failed error={fronts.error} />}
       </Card>
       <Curves asked={asked} best={b} />
       <Card title={t.serving.room} id="capacity">
