@@ -240,6 +240,9 @@ func TestStopDuringSearches(t *testing.T) {
 	if err := <-ended; err != nil && !errors.Is(err, http.ErrServerClosed) {
 		t.Errorf("Serve: %v", err)
 	}
+	if rest, err := io.ReadAll(stream); err != nil || len(rest) > 0 {
+		t.Errorf("after the end: %q, %v", rest, err)
+	}
 	client.CloseIdleConnections()
 	noneLeft(t, before)
 }

@@ -41,6 +41,7 @@ func (f *fields) UnmarshalJSON(data []byte) error {
 		name := t.(string) // a decoder gives no other key
 		if _, twice := f.of[name]; twice {
 			f.err = badInput(&fieldError{name, fmt.Errorf("%q is given twice: keep one", name)})
+			return nil
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
