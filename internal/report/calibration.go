@@ -37,29 +37,20 @@ func NewMachineDoc(o *tune.Outcome, file string) *MachineDoc {
 }
 
 func fittedErrors(list []tune.Residual) *fitErrors {
-	return errorsOfFit(list, func(r *tune.Residual) float64 { return r.Fitted })
+	return errorsOver(list, func(r *tune.Residual) (p, m float64) { return r.Fitted, r.Measured })
 }
 
 func heldOutErrors(list []tune.Residual) *fitErrors {
-	return errorsOfFit(list, func(r *tune.Residual) float64 { return r.HeldOut })
+	return errorsOver(list, func(r *tune.Residual) (p, m float64) { return r.HeldOut, r.Measured })
 }
 
-func errorsOfFit(list []tune.Residual, of func(*tune.Residual) float64) *fitErrors {
-	var pairs [][2]float64
-	for i := range list {
-		pairs = append(pairs, [2]float64{of(&list[i]), list[i].Measured})
-	}
-	return errorsOfPairs(pairs)
-}
-
-// errorsOfPairs are the errors of predictions beside measurements, as far as there is a
-// prediction; nil of none.
-func errorsOfPairs(pairs [][2]float64) *fitErrors {
+// errorsOver are the errors of the runs that have a prediction; nil of none.
+func errorsOver[T any](list []T, of func(*T) (predicted, measured float64)) *fitErrors {
 	var v []float64
 	sum := 0.0
-	for _, p := range pairs {
-		if p[0] > 0 {
-			v = append(v, math.Abs(p[0]/p[1]-1))
+	for i := range list {
+		if p, m := of(&list[i]); p > 0 {
+			v = append(v, math.Abs(p/m-1))
 			sum += v[len(v)-1]
 		}
 	}
@@ -109,28 +100,29 @@ func residuals(p *Page, list []tune.Residual) {
 	var rows [][]string
 	for i := range list {
 		r := &list[i]
-		out := ""
-		if r.HeldOut > 0 {
-			out = off(r.HeldOut, r.Measured)
-		}
 		tokens := ""
 		if r.Tokens > 0 {
 			tokens = Grouped(r.Tokens)
 		}
-		rows = append(rows, []string{r.Model, r.Format, r.What, fmt.Sprint(r.Batch), tokens, fmt.Sprint(r.Context), unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Fitted, r.Measured), out})
+		rows = append(rows, []string{r.Model, r.Format, r.What, fmt.Sprint(r.Batch), tokens, fmt.Sprint(r.Context), unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Fitted, r.Measured), off(r.HeldOut, r.Measured)})
 	}
 	p.Table([]Column{Left("model"), Left("weights"), Left("step"), Right("sequences"), Right("tokens"), Right("context"), Right("measured"), Right("fit off by"), Right("held out")}, rows)
 	p.Line("")
-	for _, e := range []struct {
-		what string
-		of   *fitErrors
-	}{{"fitted", fittedErrors(list)}, {"held out", heldOutErrors(list)}} {
-		if e.of != nil {
-			p.Line("%-9s %d steps: off by %s median, %s mean, %s at worst", e.what, e.of.N, percent(e.of.Median), percent(e.of.Mean), percent(e.of.Worst))
-		}
+	fittedErrors(list).line(p, "fitted", "step")
+	heldOutErrors(list).line(p, "held out", "step")
+}
+
+// line says the errors of what in words; nothing of none.
+func (e *fitErrors) line(p *Page, what, of string) {
+	if e != nil {
+		p.Line("%-9s %s: off by %s median, %s mean, %s at worst", what, Plural(int64(e.N), of), percent(e.Median), percent(e.Mean), percent(e.Worst))
 	}
 }
 
+// off is how far a prediction is off, "" without one.
 func off(predicted, measured float64) string {
+	if predicted == 0 {
+		return ""
+	}
 	return fmt.Sprintf("%+.1f %%", 100*(predicted/measured-1))
 }

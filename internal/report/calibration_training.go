@@ -20,17 +20,10 @@ func newTrainingDoc(list []tune.TrainingResidual) *trainingDoc {
 	if len(list) == 0 {
 		return nil
 	}
-	errorsOf := func(of func(*tune.TrainingResidual) float64) *fitErrors {
-		var pairs [][2]float64
-		for i := range list {
-			pairs = append(pairs, [2]float64{of(&list[i]), list[i].Measured})
-		}
-		return errorsOfPairs(pairs)
-	}
 	return &trainingDoc{list,
-		errorsOf(func(r *tune.TrainingResidual) float64 { return r.Before }),
-		errorsOf(func(r *tune.TrainingResidual) float64 { return r.Fitted }),
-		errorsOf(func(r *tune.TrainingResidual) float64 { return r.HeldOut })}
+		errorsOver(list, func(r *tune.TrainingResidual) (p, m float64) { return r.Before, r.Measured }),
+		errorsOver(list, func(r *tune.TrainingResidual) (p, m float64) { return r.Fitted, r.Measured }),
+		errorsOver(list, func(r *tune.TrainingResidual) (p, m float64) { return r.HeldOut, r.Measured })}
 }
 
 // trainingResiduals prints the training runs beside the fit.
@@ -44,23 +37,14 @@ func trainingResiduals(p *Page, list []tune.TrainingResidual) {
 	var rows [][]string
 	for i := range list {
 		r := &list[i]
-		out := ""
-		if r.HeldOut > 0 {
-			out = off(r.HeldOut, r.Measured)
-		}
-		rows = append(rows, []string{r.Source, r.Model, fmt.Sprint(r.GPUs), unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Before, r.Measured), off(r.Fitted, r.Measured), out})
+		rows = append(rows, []string{r.Source, r.Model, fmt.Sprint(r.GPUs), unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Before, r.Measured), off(r.Fitted, r.Measured), off(r.HeldOut, r.Measured)})
 	}
 	p.Table([]Column{Left("log"), Left("model"), Right("GPUs"), Right("measured"), Right("before"), Right("fitted"), Right("held out")}, rows)
 	for i := range list {
 		p.Text(2, "%s is taken to have run %s", list[i].Source, list[i].Plan)
 	}
 	p.Line("")
-	for _, e := range []struct {
-		what string
-		of   *fitErrors
-	}{{"before", d.Before}, {"fitted", d.Fitted}, {"held out", d.HeldOut}} {
-		if e.of != nil {
-			p.Line("%-9s %s: off by %s median, %s mean, %s at worst", e.what, Plural(int64(e.of.N), "run"), percent(e.of.Median), percent(e.of.Mean), percent(e.of.Worst))
-		}
-	}
+	d.Before.line(p, "before", "run")
+	d.Fitted.line(p, "fitted", "run")
+	d.HeldOut.line(p, "held out", "run")
 }

@@ -31,3 +31,15 @@ func TestReadBench(t *testing.T) {
 		}
 	}
 }
+
+func FuzzReadBench(f *testing.F) {
+	f.Add(`{"stages": [{"mode": "closed", "concurrency": 4, "tpot_ms": {"n": 9, "mean": 9.5}, "input_tokens": {"mean": 1e300}, "output_tokens": {"mean": 128}}]}`)
+	f.Fuzz(func(t *testing.T, text string) {
+		runs, _, err := ReadBench(strings.NewReader(text), "b", &ServingRun{})
+		for _, r := range runs {
+			if err != nil || r.Concurrency < 1 || r.ISL < 1 || r.OSL < 1 || !(r.TPOT > 0) || !(r.TTFT >= 0) {
+				t.Errorf("%+v passed: %v", r, err)
+			}
+		}
+	})
+}
