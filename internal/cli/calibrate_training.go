@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -60,6 +61,9 @@ func (f *trainingFlags) read(cmd *cobra.Command, base *hw.Cluster) (list []tune.
 		return nil, usagef("--training needs --cluster: name the machine of the log, for example h100x64")
 	}
 	for i := range f.logs {
+		if slices.Contains(f.logs[:i], f.logs[i]) {
+			return nil, usagef("--training %s is given twice: a run that stands beside itself would make its own held-out error look small", f.logs[i])
+		}
 		run, err := f.one(i, base)
 		if err != nil {
 			return nil, err
