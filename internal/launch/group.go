@@ -28,6 +28,7 @@ type group struct {
 	mpi      bool   // started once per GPU by MPI
 	image    string // of its containers; "" = the engine's
 	prepare  string // shell line by which a container finds its program
+	await    string // shell lines that node 0 runs before its command
 	training bool
 }
 
@@ -83,7 +84,7 @@ func (b *builder) checkFlags() error {
 	seen := map[string]bool{}
 	for _, g := range b.groups {
 		for _, words := range [][]Word{g.leader, g.follower} {
-			if words == nil || g.args < 0 {
+			if words == nil || g.args < 0 || words[0].Text != g.leader[0].Text { // another program
 				continue
 			}
 			warnings, err := b.list.Check(g.sub, texts(words)[g.args:])

@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"strings"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -35,7 +37,9 @@ type lwsTemplate struct {
 // leaderWorkerSet runs a group over several nodes: when one pod fails, all of the
 // instance start again, as the engine's ranks cannot go on without it.
 func (b *builder) leaderWorkerSet(g *group) any {
-	leader := b.pod(g, g.leader, kubeNames, true)
+	first := *g
+	first.prepare = strings.Trim(g.prepare+"\n"+g.await, "\n")
+	leader := b.pod(&first, g.leader, kubeNames, true)
 	follower := g.follower
 	if follower == nil {
 		follower = g.leader

@@ -59,15 +59,18 @@ func (b *builder) noteSSH() {
 	b.note("pods install OpenSSH when they start where the image %s lacks it: use an image that holds it where there is no way to a package mirror", b.Image)
 }
 
-// mpiLeader waits until every worker answers. A worker's name is the leader's with its
-// index behind the first label (kubernetes-sigs/lws: pods NAME-0, NAME-0-1, ...).
+// lwsWorker is the address of worker $I of an instance: the leader's with the index
+// behind its first label (kubernetes-sigs/lws: pods NAME-0, NAME-0-1, ...).
+const lwsWorker = "${LWS_LEADER_ADDRESS%%.*}-$I.${LWS_LEADER_ADDRESS#*.}"
+
+// mpiLeader waits until every worker answers.
 func (b *builder) mpiLeader(g *group) string {
 	s := &lines{}
 	s.line("set -euo pipefail")
 	s.line("%s", sshInstall)
 	s.line("HOSTS=\"$(hostname):%d\"", g.gpus)
 	s.line("for I in $(seq 1 %d); do", g.nodes-1)
-	s.line("  HOST=\"${LWS_LEADER_ADDRESS%%%%.*}-$I.${LWS_LEADER_ADDRESS#*.}\"")
+	s.line("  HOST=\"%s\"", lwsWorker)
 	s.line("  until ssh %s \"$HOST\" true; do sleep 2; done", sshOptions)
 	s.line("  HOSTS=\"$HOSTS,$HOST:%d\"", g.gpus)
 	s.line("done")

@@ -13,7 +13,7 @@ import (
 // The variables that Kubernetes and LeaderWorkerSet set in pods; LEADER_ADDRESS,
 // CONFIG_DIR and POD_IP are the manifest's own.
 var (
-	kubeNames = map[Ref]string{NodeRank: "LWS_WORKER_INDEX", Leader: "LWS_LEADER_ADDRESS", ConfigDir: "CONFIG_DIR", OwnAddress: "POD_IP"}
+	kubeNames = map[Ref]string{NodeRank: "LWS_WORKER_INDEX", Leader: "LWS_LEADER_ADDRESS", ConfigDir: "CONFIG_DIR", OwnAddress: "POD_IP", Workers: "RPC_WORKERS"}
 	jobNames  = map[Ref]string{NodeRank: "JOB_COMPLETION_INDEX", Leader: "LEADER_ADDRESS", ConfigDir: "CONFIG_DIR", OwnAddress: "POD_IP"}
 )
 

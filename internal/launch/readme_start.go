@@ -28,10 +28,10 @@ func (b *builder) aboutStart(line func(string, ...any)) {
 func (b *builder) startLine(g *group) string {
 	hosts := ""
 	for _, w := range g.leader {
-		switch w.Ref {
-		case Named:
+		switch {
+		case w.Ref == Named:
 			hosts += w.Var + "=HOST "
-		case Workers:
+		case w.Ref == Workers && b.Target == Shell:
 			hosts += fmt.Sprintf("RPC_WORKERS=HOST:%d,... ", llamaRPCPort)
 		}
 	}

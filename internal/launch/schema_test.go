@@ -24,6 +24,7 @@ func manifests(t *testing.T) (docs []string) {
 		ask(t, argv.SGLang, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"),
 		ask(t, argv.TRTLLM, Kube, "deepseek-r1", "prefill:dp=8,ep=8,workers=2;decode:dp=8,ep=8"),
 		ask(t, argv.TRTLLM, Kube, "deepseek-r1", "dp=16,ep=16,replicas=2"),
+		ask(t, argv.LlamaCPP, Kube, "deepseek-r1", "pp=16"),
 		ask(t, argv.VLLM, Kube, "deepseek-r1", "prefill:tp=8,workers=2;decode:dp=16,ep=16"),
 		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=16,replicas=2"),
 		ask(t, argv.VLLM, Ray, "deepseek-r1", "tp=8"),

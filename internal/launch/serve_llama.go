@@ -10,9 +10,6 @@ import (
 // hold it outside of PATH.
 const llamaPath = "PATH=$PATH:/app"
 
-// llamaRPCPort is where rpc workers listen by default (tools/rpc/README.md).
-const llamaRPCPort = 50052
-
 // llama writes `llama-server`. Layers are split over the devices of a node and over
 // rpc workers; rows only within a node. There is neither data nor expert
 // parallelism inside an instance.
@@ -82,20 +79,5 @@ func (b *builder) llamaOptions(a *args) error {
 	if o.StreamInterval > 1 {
 		return b.lacks(fmt.Sprintf("stream interval of %d", o.StreamInterval), "one chunk per token")
 	}
-	return nil
-}
-
-// llamaWorkers makes an rpc worker of every node beyond the first: node 0 serves
-// and reaches them at the addresses in RPC_WORKERS.
-func (b *builder) llamaWorkers(g *group, a *args) error {
-	if b.Target != Shell {
-		return fmt.Errorf("llamacpp's rpc workers need addresses that --target %s does not know: use --target shell, or pp=%d on one node", b.Target, b.NodeGPUs)
-	}
-	a.ref("--rpc", Word{Ref: Workers})
-	w := &args{}
-	w.add("rpc-server", "-H", "0.0.0.0", "-p", strconv.Itoa(llamaRPCPort), "-c")
-	b.groups = append(b.groups, group{name: b.Name + "-rpc", role: "worker", replicas: g.nodes - 1, nodes: 1, gpus: g.gpus, leader: w.words, args: -1})
-	b.note("rpc-server is unencrypted and trusts every client (tools/rpc/README.md): keep port %d on a private network", llamaRPCPort)
-	g.nodes, g.leader = 1, a.words
 	return nil
 }

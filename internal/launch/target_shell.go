@@ -94,6 +94,9 @@ func (b *builder) command(s *lines, g *group) {
 		return
 	}
 	s.line("if [ \"$NODE_RANK\" -eq 0 ]; then")
+	for _, l := range strings.FieldsFunc(g.await, func(c rune) bool { return c == '\n' }) {
+		s.line("  %s", l)
+	}
 	s.exec("  ", g.leader)
 	s.line("fi")
 	s.exec("", g.follower)

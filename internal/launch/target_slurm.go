@@ -2,6 +2,7 @@ package launch
 
 import (
 	"path"
+	"slices"
 	"strings"
 )
 
@@ -33,9 +34,14 @@ func (b *builder) slurmFiles() (files []File) {
 		s.line("#SBATCH --output=%s-%%j.log", g.name)
 		s.b.WriteString(comment("#", b.header(b.list)))
 		s.line("set -euo pipefail")
-		s.line("LEADER_ADDRESS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | head -n 1)")
+		// sed reads to the end: under pipefail a reader that leaves early ends the script.
+		s.line("LEADER_ADDRESS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | sed -n 1p)")
 		s.line("CONFIG_DIR=${CONFIG_DIR:-$SLURM_SUBMIT_DIR}")
 		s.line("export LEADER_ADDRESS CONFIG_DIR")
+		if slices.ContainsFunc(g.leader, func(w Word) bool { return w.Ref == Workers }) {
+			s.line("RPC_WORKERS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | tail -n +2 | sed 's/$/:%d/' | paste -sd , -)", llamaRPCPort)
+			s.line("export RPC_WORKERS")
+		}
 		if b.imageOf(g) != "" {
 			s.line("MODEL_CACHE=${HF_HOME:-$HOME/.cache/huggingface}")
 			s.line("mkdir -p \"$MODEL_CACHE\"")

@@ -184,6 +184,7 @@ func bundles(t *testing.T) (list []*launch.Bundle) {
 		{argv.SGLang, launch.Kube, "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"},
 		{argv.TRTLLM, launch.Kube, "prefill:dp=8,ep=8,workers=2;decode:dp=8,ep=8"},
 		{argv.TRTLLM, launch.Kube, "dp=16,ep=16,replicas=2"},
+		{argv.LlamaCPP, launch.Kube, "pp=16"},
 		{argv.VLLM, launch.Kube, "prefill:tp=8,workers=2;decode:dp=16,ep=16"},
 		{argv.VLLM, launch.Ray, "tp=16,replicas=2"},
 		{argv.VLLM, launch.Ray, "prefill:tp=8,workers=2;decode:dp=16,ep=16"},
