@@ -89,7 +89,7 @@ async def main():
     else:
         counts = await asyncio.gather(*(plain(host, int(port)) for _ in range(n)))
     after = resource.getrusage(resource.RUSAGE_SELF)
-    print(json.dumps({"chunks": sum(counts), "cpu_seconds": after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime}))
+    print(json.dumps({"chunks": sum(counts), "user_seconds": after.ru_utime - before.ru_utime, "system_seconds": after.ru_stime - before.ru_stime}))
 
 
 asyncio.run(main())
