@@ -18,7 +18,8 @@ import { clusterOf, requestOf, shortPlan, type Priced } from './request'
 import { Roofline } from './roofline'
 import { Timeline } from './timeline'
 import { Verdict } from './verdict'
-import { useWalls, Walls } from './walls'
+import { useWalls } from './price'
+import { Walls } from './walls'
 import { WhyNot } from './whynot'
 
 export type Answer = Found<Training, TrainDoc>
