@@ -22,13 +22,15 @@ type group struct {
 	sub      string // subcommand, for the flag list
 	args     int    // words of the command before the engine's arguments; -1 = the list does not speak of it
 	env      []envVar
-	files    []File // configuration files beside the command
-	port     int    // 0 = it listens to nobody
-	ready    string // path that answers when it is ready
-	mpi      bool   // started once per GPU by MPI
-	image    string // of its containers; "" = the engine's
-	prepare  string // shell line by which a container finds its program
-	await    string // shell lines that node 0 runs before its command
+	files    []File   // configuration files beside the command
+	port     int      // 0 = it listens to nobody
+	ready    string   // path that answers when it is ready
+	mpi      bool     // started once per GPU by MPI
+	image    string   // of its containers; "" = the engine's
+	prepare  string   // shell line by which a container finds its program
+	await    string   // shell lines that node 0 runs before its command
+	hosts    []string // variables of a script that hold the hosts it speaks to, where no word names them
+	write    string   // lines of a script before its command
 	training bool
 }
 

@@ -38,7 +38,8 @@ func (b *builder) pod(g *group, words []Word, names map[Ref]string, answers bool
 			c.Command = append(c.Command, w.kube(names))
 		}
 	}
-	spec := corev1.PodSpec{Volumes: []corev1.Volume{{Name: "shm", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}}}}
+	links := false // which a service of the name vllm would set as VLLM_PORT, an URL that vLLM refuses
+	spec := corev1.PodSpec{EnableServiceLinks: &links, Volumes: []corev1.Volume{{Name: "shm", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{Medium: corev1.StorageMediumMemory}}}}}
 	c.VolumeMounts = []corev1.VolumeMount{{Name: "shm", MountPath: "/dev/shm"}}
 	if b.ModelVolume != "" {
 		spec.Volumes = append(spec.Volumes, corev1.Volume{Name: "models", VolumeSource: corev1.VolumeSource{
@@ -80,12 +81,18 @@ const (
 	startPeriods = 360
 )
 
+// probeTimeout is how long a probe waits for its answer. SGLang generates a token for
+// /health, looks for it once a second and waits as long as this before it says no
+// (sglang/srt/entrypoints/http_server.py: SGLANG_HEALTH_CHECK_TIMEOUT); Kubernetes'
+// own second would never see it ready.
+const probeTimeout = 20
+
 // probes wait for the engine to load, then for it to answer.
 func probes(g *group, c *corev1.Container) {
 	ask := corev1.ProbeHandler{HTTPGet: &corev1.HTTPGetAction{Path: g.ready, Port: intstr.FromInt(g.port)}}
-	c.StartupProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: probePeriod, FailureThreshold: startPeriods}
-	c.ReadinessProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: probePeriod}
-	c.LivenessProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: 3 * probePeriod, FailureThreshold: 10}
+	c.StartupProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: probePeriod, TimeoutSeconds: probeTimeout, FailureThreshold: startPeriods}
+	c.ReadinessProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: probePeriod, TimeoutSeconds: probeTimeout}
+	c.LivenessProbe = &corev1.Probe{ProbeHandler: ask, PeriodSeconds: 3 * probePeriod, TimeoutSeconds: probeTimeout, FailureThreshold: 10}
 }
 
 // podEnv is the environment that words and the group refer to.

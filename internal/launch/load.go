@@ -101,7 +101,8 @@ func (b *builder) toolJob(g *group, n int, c corev1.Container) *batchv1.Job {
 	mode := batchv1.IndexedCompletion
 	c.Image = b.Tools.Image
 	c.VolumeMounts = []corev1.VolumeMount{{Name: "results", MountPath: resultsDir}}
-	spec := corev1.PodSpec{RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{c},
+	links := false
+	spec := corev1.PodSpec{EnableServiceLinks: &links, RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{c},
 		Volumes: []corev1.Volume{{Name: "results", VolumeSource: corev1.VolumeSource{
 			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: b.Tools.Results}}}}}
 	return &batchv1.Job{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"}, ObjectMeta: b.meta(g, g.name),

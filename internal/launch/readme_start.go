@@ -12,10 +12,7 @@ func (b *builder) aboutStart(line func(string, ...any)) {
 	case Compose:
 		line("docker compose up --detach")
 	case Kube:
-		line("kubectl apply --server-side -f %s.yaml", b.Name)
-		if b.Training == nil {
-			line("kubectl port-forward service/%s %d # the service, as localhost", b.entry(), b.entryPort())
-		}
+		b.kubeStart(line)
 	default:
 		for i := range b.groups {
 			line("%s", b.startLine(&b.groups[i]))
@@ -24,12 +21,47 @@ func (b *builder) aboutStart(line func(string, ...any)) {
 	line("```")
 }
 
+// kubeStart applies the manifest, waits for what serves and brings it to localhost.
+func (b *builder) kubeStart(line func(string, ...any)) {
+	namespace := ""
+	if b.Namespace != "" {
+		namespace = " --namespace " + b.Namespace
+	}
+	line("kubectl apply --server-side -f %s.yaml", b.Name)
+	if b.Training != nil {
+		return
+	}
+	for i := range b.groups {
+		g := &b.groups[i]
+		kind := "deployment"
+		if b.suffix(g) != "" {
+			kind = "leaderworkerset"
+		}
+		line("kubectl wait%s --for=condition=Available --timeout=%ss %s/%s", namespace, startSeconds, kind, g.name)
+	}
+	line("kubectl port-forward%s service/%s %d # the service, as localhost", namespace, b.entry(), b.entryPort())
+}
+
+// startTool is what starts a job of ridgeline itself.
+func (b *builder) startTool(suffix string) string {
+	switch {
+	case b.Target == Kube:
+		return "kubectl apply --server-side -f " + b.Name + suffix + ".yaml"
+	case suffix == "-load":
+		return "SERVICE_HOST=HOST sbatch " + b.Name + suffix + ".sbatch"
+	}
+	return "sbatch " + b.Name + suffix + ".sbatch"
+}
+
 // startLine is what starts a group's script.
 func (b *builder) startLine(g *group) string {
 	hosts := ""
+	for _, name := range g.hosts {
+		hosts += name + "=HOST "
+	}
 	for _, w := range g.leader {
 		switch {
-		case w.Ref == Named:
+		case w.Ref == Named && w.Var != routerConfig:
 			hosts += w.Var + "=HOST "
 		case w.Ref == Workers && b.Target == Shell:
 			hosts += fmt.Sprintf("RPC_WORKERS=HOST:%d,... ", llamaRPCPort)

@@ -18,7 +18,9 @@ const routerPort = 8080
 // with decode over NixlConnector: --vllm-pd-disaggregation with a URL of each instance.
 const (
 	vllmRouterVersion = "0.1.17"
-	vllmRouterInstall = "command -v vllm-router >/dev/null || python3 -m pip install --quiet vllm-router==" + vllmRouterVersion
+	vllmRouterPackage = "python3 -m pip install --quiet vllm-router==" + vllmRouterVersion
+	vllmRouterInstall = "command -v vllm-router >/dev/null || " + vllmRouterPackage
+	vllmRouterCheck   = "command -v vllm-router >/dev/null || { echo 'vllm-router is not installed here: " + vllmRouterPackage + "' >&2; exit 1; }"
 )
 
 // startSeconds is how long routers wait for their workers to load, as long as the
@@ -42,13 +44,11 @@ func (b *builder) router() error {
 		}
 		a.add("--host", "0.0.0.0", "--port", strconv.Itoa(routerPort), "--worker-startup-timeout-secs", startSeconds)
 	case argv.TRTLLM:
-		file, err := b.orchestra()
-		if err != nil {
+		a.add("trtllm-serve", "disaggregated", "-c")
+		g.sub, g.args = "disaggregated", 2
+		if err := b.orchestra(&g, a); err != nil {
 			return err
 		}
-		g.files, g.sub, g.args = []File{file}, "disaggregated", 2
-		a.add("trtllm-serve", "disaggregated", "-c")
-		a.words = append(a.words, Word{Ref: ConfigDir, After: "/" + file.Name})
 		a.add("--server_start_timeout", startSeconds, "--request_timeout", startSeconds)
 	case argv.VLLM:
 		g.prepare = vllmRouterInstall
@@ -60,6 +60,10 @@ func (b *builder) router() error {
 		}
 		a.add("--host", "0.0.0.0", "--port", strconv.Itoa(routerPort), "--worker-startup-timeout-secs", startSeconds)
 		b.note("vllm %s has no router of its own: the vLLM project's is the package vllm-router %s, which %s-router runs; its flags stand in no list here and were not checked", b.list.Version, vllmRouterVersion, b.Name)
+		if b.Target == Shell || b.Target == Slurm || b.Target == Ray {
+			g.write = vllmRouterCheck + "\n"
+			b.note("the router's script needs vllm-router where it runs: %s", vllmRouterPackage)
+		}
 	}
 	if g.image = b.RouterImage; g.image != "" {
 		g.prepare = "" // it holds the program
@@ -92,15 +96,25 @@ func (b *builder) host(role string, i int) string {
 	return fmt.Sprintf("%s-%d", set, i)
 }
 
-// orchestra is the configuration of TensorRT-LLM's disaggregated server.
-func (b *builder) orchestra() (File, error) {
+// routerConfig is the variable of a script that holds the file of orchestra.
+const routerConfig = "ROUTER_CONFIG"
+
+// orchestra writes the configuration of TensorRT-LLM's disaggregated server: a file where
+// the target names the workers, or else lines that write it from variables.
+func (b *builder) orchestra(g *group, a *args) error {
 	type servers struct {
 		Instances int      `json:"num_instances"`
 		URLs      []string `json:"urls"`
 	}
+	named := b.Target == Kube || b.Target == Compose
 	urls := func(role string, n int) (s servers) {
 		for i := range n {
-			s.URLs = append(s.URLs, fmt.Sprintf("%s:%d", b.host(role, i), b.Serve.Port))
+			host := b.host(role, i)
+			if !named {
+				g.hosts = append(g.hosts, hostVariable(role, i))
+				host = "${" + hostVariable(role, i) + "}"
+			}
+			s.URLs = append(s.URLs, fmt.Sprintf("%s:%d", host, b.Serve.Port))
 		}
 		s.Instances = n
 		return s
@@ -111,8 +125,13 @@ func (b *builder) orchestra() (File, error) {
 		Context    servers `json:"context_servers"`
 		Generation servers `json:"generation_servers"`
 	}{"0.0.0.0", routerPort, urls(prefill, b.Split.PrefillWorkers), urls(decode, b.Split.DecodeWorkers)})
-	if b.Target == Shell || b.Target == Slurm {
-		b.note("the router reaches its workers by the names in its YAML: let them resolve, or write addresses there")
+	if !named {
+		a.words = append(a.words, Word{Ref: Named, Var: routerConfig})
+		g.write = fmt.Sprintf("%s=$(mktemp)\ncat >\"$%s\" <<RIDGELINE_CONFIG\n%sRIDGELINE_CONFIG\n", routerConfig, routerConfig, out)
+		return err
 	}
-	return File{Name: b.Name + "-router.yaml", Content: comment("#", b.header(b.list)) + string(out)}, err
+	file := File{Name: b.Name + "-router.yaml", Content: comment("#", b.header(b.list)) + string(out)}
+	g.files = []File{file}
+	a.words = append(a.words, Word{Ref: ConfigDir, After: "/" + file.Name})
+	return err
 }

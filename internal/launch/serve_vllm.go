@@ -36,7 +36,7 @@ func (b *builder) vllm(r role) (g group, err error) {
 	// The front ends wait ten minutes for the engine by default (vllm/envs.py), and a
 	// large model loads longer.
 	g.env = append(b.vllmTransfer(a, r), envVar{"VLLM_ENGINE_READY_TIMEOUT_S", Word{Text: startSeconds}})
-	if g.nodes == 1 {
+	if g.nodes == 1 && b.Target != Ray {
 		g.leader = a.words
 		return g, nil
 	}
@@ -109,7 +109,9 @@ func (b *builder) vllmNodes(g *group, a *args, r role) error {
 		a.add("--distributed-executor-backend", "ray")
 		if s.DP > 1 {
 			a.add("--data-parallel-backend", "ray")
-			a.ref("--data-parallel-address", Word{Ref: Leader})
+			if g.nodes > 1 {
+				a.ref("--data-parallel-address", Word{Ref: Leader})
+			}
 			a.size("--data-parallel-size-local", max(1, g.gpus/rank), 0)
 		}
 		g.leader = a.words

@@ -2,6 +2,7 @@ package launch
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strings"
 
@@ -13,8 +14,8 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// kubeFiles is one manifest with every object, in the order in which they are
-// applied: configuration, services, workloads.
+// kubeFiles is one manifest with every object of the service or run, in the order in
+// which they are applied: configuration, services, workloads.
 func (b *builder) kubeFiles() ([]File, error) {
 	if err := b.needsImage(); err != nil {
 		return nil, err
@@ -40,14 +41,23 @@ func (b *builder) kubeFiles() ([]File, error) {
 			objects = append(objects, b.service(g, b.labels(g)), b.deployment(g))
 		}
 	}
+	tools := map[string][]any{} // files of their own: load runs when the service is ready, probes when its GPUs are free
 	if b.Tools.Workers > 0 {
-		objects = append(objects, b.loadJob())
+		tools["-load"] = []any{b.loadJob()}
 	}
 	if b.Tools.Probes > 0 {
-		objects = append(objects, b.probeJob()...)
+		tools["-probe"] = b.probeJob()
 	}
 	text, err := b.manifests(objects)
-	return []File{{Name: b.Name + ".yaml", Content: text}}, err
+	files := []File{{Name: b.Name + ".yaml", Content: text}}
+	for _, name := range slices.Sorted(maps.Keys(tools)) {
+		if err != nil {
+			break
+		}
+		text, err = b.manifests(tools[name])
+		files = append(files, File{Name: b.Name + name + ".yaml", Content: text})
+	}
+	return files, err
 }
 
 // manifests writes objects under one header.
@@ -147,9 +157,13 @@ func (b *builder) headless(g *group) any {
 }
 
 func (b *builder) deployment(g *group) any {
-	n := int32(g.replicas)
+	n, deadline := int32(g.replicas), int32(probePeriod*startPeriods) // of loading, as the startup probe's
+	strategy := appsv1.DeploymentStrategy{}
+	if g.gpus > 0 { // a rolling update would need as many GPUs again
+		strategy.Type = appsv1.RecreateDeploymentStrategyType
+	}
 	return &appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: b.meta(g, g.name),
-		Spec: appsv1.DeploymentSpec{Replicas: &n, Selector: &metav1.LabelSelector{MatchLabels: b.labels(g)},
+		Spec: appsv1.DeploymentSpec{Replicas: &n, Strategy: strategy, ProgressDeadlineSeconds: &deadline, Selector: &metav1.LabelSelector{MatchLabels: b.labels(g)},
 			Template: b.pod(g, g.leader, kubeNames, true)}}
 }
 

@@ -44,14 +44,11 @@ func (b *builder) variables(s *lines, g *group) {
 	for _, e := range g.env {
 		all = append(all, e.value)
 	}
-	if g.prepare != "" && g.role == "router" {
-		s.line("# its program is none of the engine's: %s", g.prepare)
-	}
-	var named []string
+	named := slices.Clone(g.hosts)
 	uses := map[Ref]bool{}
 	for _, w := range all {
 		uses[w.Ref] = true
-		if w.Ref == Named && !slices.Contains(named, w.Var) {
+		if w.Ref == Named && w.Var != routerConfig && !slices.Contains(named, w.Var) {
 			named = append(named, w.Var)
 		}
 	}
@@ -70,6 +67,7 @@ func (b *builder) variables(s *lines, g *group) {
 	for _, e := range g.env {
 		s.line("export %s=%s", e.name, e.value.shell(shellNames))
 	}
+	s.b.WriteString(g.write)
 }
 
 // shellFiles is one script per group, to be run on each of its nodes.
