@@ -61,7 +61,11 @@ func Fit(dir string, archs ...string) (Report, error) {
 		}
 	}
 	if len(r.Kernels) == 0 {
-		return Report{}, fmt.Errorf("%s: no kernel tables: give a folder with <gpu>/<kind>/*.parquet", dir)
+		of := ""
+		if len(archs) > 0 {
+			of = " of " + strings.Join(archs, " and ")
+		}
+		return Report{}, fmt.Errorf("%s: no kernel tables%s: give a folder with <gpu>/<kind>/*.parquet", dir, of)
 	}
 	if len(archs) == 0 {
 		r.Kernels = append(r.Kernels, generic(r.Kernels))

@@ -201,7 +201,7 @@ func (f *calibrateFlags) kernels(env *Env, o *tune.Outcome) (string, error) {
 		return "", usagef("--tables: %w", err)
 	}
 	fmt.Fprintf(env.Stderr, "fitting kernel tables below %s: this takes minutes\n", f.tables)
-	r, err := calib.Fit(f.tables)
+	r, err := calib.Fit(f.tables, arch)
 	if err != nil {
 		return "", usagef("--tables: %w", err)
 	}

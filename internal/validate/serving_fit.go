@@ -54,12 +54,16 @@ var knobs = []knob{
 // queue, and stream, every few to every thirty steps. Host times are the engine's.
 var local = knobs[len(knobs)-4:]
 
-// Limits of what one row adds to the loss, so that runs which went wrong do not
-// draw the constants, and the weight of TTFT, which differs more between equal runs.
+// Limits of what one row adds to the loss, so that runs which went wrong, or whose first
+// tokens waited for something that their table does not say, do not draw the constants;
+// the weight of TTFT, which differs more between equal runs; and what a constant at the
+// end of its range costs more than in its middle: enough that a constant which the runs
+// do not tell stays near where it was expected, too little to move one that they do.
 const (
 	mostTPOT   = 0.5
-	mostTTFT   = 0.7
-	weightTTFT = 0.2
+	mostTTFT   = 0.35
+	weightTTFT = 0.3
+	prior      = 0.02
 )
 
 // release is the runs of those versions of an engine that share profiles.

@@ -46,7 +46,7 @@ func TestProfilesAreTheFit(t *testing.T) {
 			t.Fatal(err)
 		}
 		stored := ProfileFit{Profile: *base}
-		if a, b := stored.loss(e.rows, p), fitOne(e.rows, base, knobs, p).Loss; a > slack*b {
+		if a, b := stored.loss(e.rows, knobs, p), fitOne(e.rows, base, knobs, p).Loss; a > slack*b {
 			t.Errorf("%s before %q: the stored constants lose %.4f, a refit %.4f: run go test ./internal/validate -run ProfilesAreTheFit -update-profiles", e.engine, e.before, a, b)
 		}
 	}

@@ -36,13 +36,13 @@ func fitOne(rows []ServingRun, base *infer.Profile, list []knob, p *ServingPredi
 
 // descend tries larger and smaller values of one knob after the other.
 func (f *ProfileFit) descend(rows []ServingRun, list []knob, p *ServingPredictor) {
-	f.Loss = f.loss(rows, p)
+	f.Loss = f.loss(rows, list, p)
 	reach := 0.5
 	for range rounds {
 		for _, k := range list {
 			at := k.of(&f.Profile)
 			for _, to := range [...]float64{at * (1 + reach), at / (1 + reach), at + reach*k.start/10, 0} {
-				f.try(&k, min(max(to, k.low), k.high), rows, p)
+				f.try(&k, list, min(max(to, k.low), k.high), rows, p)
 			}
 		}
 		reach *= shrink
@@ -50,13 +50,13 @@ func (f *ProfileFit) descend(rows []ServingRun, list []knob, p *ServingPredictor
 }
 
 // try keeps the knob's new value where it lowers the loss.
-func (f *ProfileFit) try(k *knob, to float64, rows []ServingRun, p *ServingPredictor) {
+func (f *ProfileFit) try(k *knob, list []knob, to float64, rows []ServingRun, p *ServingPredictor) {
 	old := k.of(&f.Profile)
 	if to == old {
 		return
 	}
 	k.set(&f.Profile, to)
-	if l := f.loss(rows, p); l < f.Loss {
+	if l := f.loss(rows, list, p); l < f.Loss {
 		f.Loss = l
 		return
 	}
@@ -99,8 +99,8 @@ func (f *ProfileFit) ratios(rows []ServingRun, p *ServingPredictor) (t timeRatio
 }
 
 // loss is the mean over rows of |ln(predicted/measured)|, limited, of TPOT and, at
-// less weight, of TTFT.
-func (f *ProfileFit) loss(rows []ServingRun, p *ServingPredictor) float64 {
+// less weight, of TTFT, and what the constants' distance from their start costs.
+func (f *ProfileFit) loss(rows []ServingRun, list []knob, p *ServingPredictor) float64 {
 	t := f.ratios(rows, p)
 	sum := 0.0
 	for _, r := range t.tpot {
@@ -109,5 +109,10 @@ func (f *ProfileFit) loss(rows []ServingRun, p *ServingPredictor) float64 {
 	for _, r := range t.ttft {
 		sum += weightTTFT * min(math.Abs(math.Log(r)), mostTTFT)
 	}
-	return sum / float64(len(rows))
+	far := 0.0
+	for _, k := range list {
+		d := (k.of(&f.Profile) - k.start) / (k.high - k.low)
+		far += d * d
+	}
+	return sum/float64(len(rows)) + prior*far
 }
