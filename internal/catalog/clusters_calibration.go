@@ -125,6 +125,16 @@ func wholeConstants(w *hw.WholeRuns) []wholeConstant {
 	return []wholeConstant{{"launch_share", 2, &w.Launch}, {"quantise_share", 1, &w.Quantise}, {"arrival", 10, &w.Arrival}, {"admission_steps", 1000, &w.Admission}}
 }
 
+// wholeTime is a time of hw.WholeRuns and its key, microseconds.
+type wholeTime struct {
+	key string
+	to  *unit.Seconds
+}
+
+func wholeTimes(w *hw.WholeRuns) []wholeTime {
+	return []wholeTime{{"prompt_us", &w.Prompt}, {"request_token_us", &w.RequestToken}}
+}
+
 // decodeWholeRuns reads the constants that were fitted to whole runs, which every
 // sustained share stands for; those that are left out are 0.
 func decodeWholeRuns(b *fields, e *hw.Engine) {
@@ -134,8 +144,10 @@ func decodeWholeRuns(b *fields, e *hw.Engine) {
 	if sustained > 1 {
 		b.fail(b.keys["sustained_share"], "sustained_share", "is %g: give a share of at most 1", sustained)
 	}
-	if us, ok := b.number("prompt_us"); ok {
-		w.Prompt = unit.Seconds(us * micro)
+	for _, c := range wholeTimes(w) {
+		if us, ok := b.number(c.key); ok {
+			*c.to = unit.Seconds(us * micro)
+		}
 	}
 	for _, c := range wholeConstants(w) {
 		v, ok := b.number(c.key)

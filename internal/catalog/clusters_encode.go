@@ -205,8 +205,10 @@ func (m *mapping) calibration(k, base *hw.Kernels) {
 		}
 		if w := e.Host.Whole; w != nil {
 			b.add("sustained_share", digitsOf(w.Sustained, 4))
-			if w.Prompt > 0 {
-				b.add("prompt_us", digitsOf(float64(w.Prompt)/micro, 4))
+			for _, c := range wholeTimes(w) {
+				if *c.to > 0 {
+					b.add(c.key, digitsOf(float64(*c.to)/micro, 4))
+				}
 			}
 			for _, c := range wholeConstants(w) {
 				if *c.to > 0 {

@@ -310,6 +310,7 @@ engines:
     step_us: 12
     sustained_share: 0.8
     prompt_us: 70
+    request_token_us: 2.5
     launch_share: 0.5
     arrival: 2
     admission_steps: 4

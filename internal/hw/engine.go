@@ -29,7 +29,7 @@ type Host struct {
 // WholeRuns is the other constants of an engine's profile (see infer.Profile), where they
 // were fitted to whole runs on the machine.
 type WholeRuns struct {
-	Prompt                      unit.Seconds
+	Prompt, RequestToken        unit.Seconds
 	Sustained, Launch, Quantise float64
 	Arrival, Admission          float64
 }

@@ -35,6 +35,6 @@ func Saturate(e *Engine, l *Load) (Capacity, error) {
 	if err != nil {
 		return Capacity{}, err
 	}
-	own := float64(p.E2E - p.Queue - e.profile.Request)
+	own := float64(p.E2E - p.Queue - e.profile.Entry(l.ISL))
 	return Capacity{Clients: min(p.Requests*own, held), Concurrency: p.Decoding, Requests: p.Requests, Output: p.Output}, nil
 }

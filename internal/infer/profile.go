@@ -32,7 +32,9 @@ type Profile struct {
 	// Layer is kernels that no operation stands for and gaps between kernels, per
 	// layer, from a CUDA graph; EagerLayer launched by the host.
 	Layer, EagerLayer unit.Seconds
-	Request           unit.Seconds // once, before a request's first token: HTTP, tokenising
+	// Before a request reaches the scheduler: HTTP, and for each token of its prompt,
+	// tokenising. See Entry.
+	Request, RequestToken unit.Seconds
 	// Admission is the steps of other requests that pass beyond half of one before a
 	// request's prompt is read and its first token is out: queues between front end and
 	// scheduler are looked at once per step or more rarely, batches are planned ahead.
@@ -61,6 +63,10 @@ func (p *Profile) Name() string {
 	}
 	return p.Engine + " " + p.Version
 }
+
+// Entry is the time from a request's arrival to its place in the scheduler's queue, with a
+// prompt of n tokens. Others generate meanwhile.
+func (p *Profile) Entry(n int64) unit.Seconds { return p.Request + unit.Seconds(n)*p.RequestToken }
 
 func (p *Profile) sustained() float64 {
 	if p.Sustained > 0 {
@@ -112,9 +118,9 @@ func ProfileOn(text string, d *hw.Device) (*Profile, error) {
 		own := *p
 		own.Step, own.Sequence, own.Grade, own.Source = h.Step, h.Sequence, hw.Measured, h.Source
 		if w := h.Whole; w != nil {
-			own.Prompt, own.Sustained, own.Launch, own.Quantise, own.Arrival, own.Admission = w.Prompt, w.Sustained, w.Launch, w.Quantise, w.Arrival, w.Admission
+			own.Prompt, own.RequestToken, own.Sustained, own.Launch, own.Quantise, own.Arrival, own.Admission = w.Prompt, w.RequestToken, w.Sustained, w.Launch, w.Quantise, w.Arrival, w.Admission
 		} else { // steps timed alone say nothing of the way to the engine
-			own.Request = 0
+			own.Request, own.RequestToken = 0, 0
 		}
 		p = &own
 	}

@@ -33,6 +33,7 @@ type profileRow struct {
 	Admission float64 `json:"admission_steps"`
 	EagerUS   float64 `json:"eager_layer_us"`
 	RequestUS float64 `json:"request_us"`
+	EntryUS   float64 `json:"request_token_us"`
 	Sustained float64 `json:"sustained"`
 	Tokens    int64   `json:"batch_tokens"`
 	Stream    int64   `json:"stream_tokens,omitempty"`
@@ -70,7 +71,7 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 			return nil, fmt.Errorf("engine profile %d: give engine, source and a grade of assumed, datasheet, published or measured", i+1)
 		case r.Before != "" && len(numbersOf(r.Before)) == 0:
 			return nil, fmt.Errorf("engine profile %d (%s): before_version %q starts with no number: give one such as 1.1", i+1, r.Engine, r.Before)
-		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.EagerUS, r.RequestUS) < 0:
+		case min(r.StepUS, r.SeqUS, r.PromptUS, r.TokenUS, r.LayerUS, r.EagerUS, r.RequestUS, r.EntryUS) < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
 		case r.Launch < 0 || r.Quantise < 0 || r.Quantise > 1 || r.Arrival < 0 || r.Admission < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): launch_share, arrival and admission_steps are at least 0, quantise_share lies between 0 and 1", i+1, r.Engine)
@@ -79,7 +80,7 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Before: r.Before, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: r.Reserve, Grade: g, Source: r.Source})
+			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), RequestToken: us(r.EntryUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: r.Reserve, Grade: g, Source: r.Source})
 	}
 	return out, nil
 }
@@ -93,7 +94,7 @@ func EncodeProfiles(list []Profile) ([]byte, error) {
 		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 		row := profileRow{Engine: p.Engine, Arch: p.Arch, Before: p.Before, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
 			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
-			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
+			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), EntryUS: us(p.RequestToken), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
 			Grade: p.Grade.String(), Source: p.Source}
 		data, err := json.Marshal(row)
 		if err != nil {

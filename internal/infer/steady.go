@@ -192,15 +192,16 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	}
 	// Little's law gives the wait of those who neither generate nor are read nor are
 	// on their way between client and engine.
-	busy := answer + first + float64(s.e.profile.Request)
+	entry := s.e.profile.Entry(l.ISL)
+	busy := answer + first + float64(entry)
 	wait := max(c/p.Requests-busy, 0)
 	if wait < 1e-2*busy { // the iteration's tolerance, no queue
 		wait = 0
 		p.Requests = c / busy
 	}
 	p.Queue = unit.Seconds(wait)
-	p.Steady = unit.Seconds(first+wait+late) + s.e.profile.Request
-	p.Burst = max(unit.Seconds(s.burst(min(c, held))+wait+late)+s.e.profile.Request, p.Steady)
+	p.Steady = unit.Seconds(first+wait+late) + entry
+	p.Burst = max(unit.Seconds(s.burst(min(c, held))+wait+late)+entry, p.Steady)
 	rounds := l.Rounds
 	if rounds == 0 {
 		rounds = DefaultRounds

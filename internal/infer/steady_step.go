@@ -29,7 +29,8 @@ func (s *steady) clumps(n float64) (steps float64, full int64) {
 //
 //	TTFT = (K + k)/2 prompt,  answer = steps decode + (K - k)/2 prompt
 //
-// It does not hold where an answer ends before all prompts are read: ok is false.
+// All come to an idle engine, whose admission nobody's steps delay. It does not hold
+// where an answer ends before all prompts are read: ok is false.
 func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool) {
 	clumps, full := s.clumps(clients)
 	others := clumps - s.chunks
@@ -38,7 +39,7 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	}
 	decode := float64(s.decode(clients).Total)
 	prompt := s.mixed(0, full)
-	first, answer := prompt*(clumps+s.chunks)/2+s.admission(decode), s.steps*decode+others/2*prompt
+	first, answer := prompt*(clumps+s.chunks)/2, s.steps*decode+others/2*prompt
 	n := clients * answer / (first + answer)
 	p = s.point(n, answer/s.steps, first, held, limit)
 	p.InStep = clients > 1

@@ -24,7 +24,7 @@ func mustSteady(t *testing.T, e *infer.Engine, l infer.Load) infer.Point {
 // state, parts that add up, shares between 0 and 1.
 func checkPoint(t *testing.T, l infer.Load, p infer.Point) {
 	t.Helper()
-	if math.Abs(p.Requests*float64(p.E2E-requestTime)/float64(l.Concurrency)-1) > 0.02 {
+	if math.Abs(p.Requests*float64(p.E2E-requestTime(l.ISL))/float64(l.Concurrency)-1) > 0.02 {
 		t.Errorf("%+v: %g requests/s of %g s are not %d clients", l, p.Requests, float64(p.E2E), l.Concurrency)
 	}
 	within(t, "tokens", p.Output, p.Requests*float64(l.OSL), 1e-9)
@@ -40,7 +40,7 @@ func checkPoint(t *testing.T, l infer.Load, p infer.Point) {
 }
 
 // requestTime is the profile's own time before a first token, outside the instance.
-var requestTime = infer.DefaultProfile("").Request
+func requestTime(isl int64) unit.Seconds { return infer.DefaultProfile("").Entry(isl) }
 
 // More clients make more tokens per second and wait longer, up to the limit; beyond
 // it they queue.
@@ -91,7 +91,7 @@ func TestOneClient(t *testing.T) {
 	step := e.Step(&infer.Batch{Decode: 1, DecodeContext: 1050})
 	read := e.Step(&infer.Batch{Prefill: 1000, PrefillPairs: 1000 * 1000 / 2, Prompts: 1})
 	within(t, "TPOT", float64(p.TPOT), float64(step.Total), 1e-6)
-	within(t, "TTFT", float64(p.Steady-requestTime), float64(read.Total), 1e-6)
+	within(t, "TTFT", float64(p.Steady-requestTime(1000)), float64(read.Total), 1e-6)
 	if p.Queue != 0 || p.Limit != infer.NoLimit {
 		t.Errorf("a single client queues: %+v", p)
 	}

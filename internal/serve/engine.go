@@ -52,8 +52,9 @@ type Engine struct {
 	// Separate reads prompts in steps of their own, before sequences generate on
 	// (SGLang without mixed chunks).
 	Separate bool
-	// Entry is from a request's arrival to its place in the queue: HTTP, tokenising.
-	Entry time.Duration
+	// Entry is from a request's arrival to its place in the queue: HTTP, and EntryToken
+	// for each token of the prompt, tokenising.
+	Entry, EntryToken time.Duration
 	// Admission is the steps of others that end before a request which meets a busy
 	// engine may run, beside the one in flight; with Ahead the planned one is among them. See
 	// infer.Profile.Admission. Fractions hold over several requests.
@@ -110,8 +111,8 @@ func (e *Engine) check(blockTokens int) error {
 		return fmt.Errorf("%d KV blocks: there is no memory for a single one", e.Blocks)
 	case !(e.Admission >= 0 && e.Admission < maxAdmission):
 		return fmt.Errorf("admission after %g steps: give 0 or more", e.Admission)
-	case e.Entry < 0:
-		return fmt.Errorf("entry time %v: give 0 or more", e.Entry)
+	case min(e.Entry, e.EntryToken) < 0:
+		return fmt.Errorf("entry time %v and %v a token: give 0 or more", e.Entry, e.EntryToken)
 	case e.PrefixCache && blockTokens%e.BlockSize != 0:
 		return fmt.Errorf("block-size %d does not divide the trace's blocks of %d tokens: give a divisor", e.BlockSize, blockTokens)
 	}

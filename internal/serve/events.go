@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"time"
+
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
@@ -53,11 +55,12 @@ func (s *simulation) accept(rec *workload.Record, i int) error {
 		seq.quota = 1
 	}
 	s.assign(r, seq)
-	if r.engine.Entry == 0 {
+	entry := r.engine.Entry + time.Duration(rec.Request.Input)*r.engine.EntryToken
+	if entry == 0 {
 		return s.enqueue(seq)
 	}
 	s.flow.Moving++
-	return s.clock.Put(now+r.engine.Entry, first, event{kind: enters, seq: seq})
+	return s.clock.Put(now+entry, first, event{kind: enters, seq: seq})
 }
 
 // assign gives a sequence to a rank.

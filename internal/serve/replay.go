@@ -11,6 +11,6 @@ import (
 // before that, Engine.Entry and Engine.Admission, is left out: an engine's own time
 // stamps begin there.
 func Replay(ctx context.Context, e Engine, load *workload.Workload) (*Result, error) {
-	e.Entry, e.Admission = 0, 0
+	e.Entry, e.EntryToken, e.Admission = 0, 0, 0
 	return Run(ctx, &Service{Engine: e}, load, Options{})
 }

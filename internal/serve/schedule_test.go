@@ -47,6 +47,8 @@ func TestSchedulesByHand(t *testing.T) {
 			func(e *Engine) { e.Separate = true }, requests([3]int{0, 10, 3}, [3]int{1, 10, 2}), [][]int{{0, 0, 10, 40}, {1, 10, 20, 30}}},
 		{"two milliseconds to enter the queue",
 			func(e *Engine) { e.Entry = 2 * time.Millisecond }, requests([3]int{0, 10, 2}), [][]int{{0, 2, 12, 22}}},
+		{"a tenth of a millisecond to tokenise each of ten",
+			func(e *Engine) { e.Entry, e.EntryToken = time.Millisecond, time.Millisecond/10 }, requests([3]int{0, 10, 2}), [][]int{{0, 2, 12, 22}}},
 		{"priority 0 before 1, in order of arrival among equals",
 			func(e *Engine) { e.Priority, e.MaxSeqs = true, 1 },
 			&workload.Workload{Requests: []workload.Request{{Input: 4, Output: 1, Priority: 1}, {At: 1, Input: 4, Output: 1, Priority: 1}, {At: 2, Input: 4, Output: 1}, {At: 3, Input: 4, Output: 1}}},

@@ -19,10 +19,14 @@ func Of(e *infer.Engine) (Engine, error) {
 	if err != nil {
 		return Engine{}, err
 	}
+	perToken, err := Nanoseconds(setup.Profile.RequestToken)
+	if err != nil {
+		return Engine{}, err
+	}
 	ranks := setup.Plan.DP
 	return Engine{Stepper: e, Ranks: ranks, MaxSeqs: int(min(setup.MaxSequences, setup.MaxBatchTokens)), MaxTokens: int(setup.MaxBatchTokens),
 		BlockSize: DefaultBlock, Blocks: int(e.KVTokens() / int64(ranks) / DefaultBlock), MaxContext: int(setup.Model.MaxContext),
-		PrefixCache: true, ReserveFull: true, Ahead: true, Separate: setup.Profile.Separate, Entry: entry,
+		PrefixCache: true, ReserveFull: true, Ahead: true, Separate: setup.Profile.Separate, Entry: entry, EntryToken: perToken,
 		Admission: setup.Profile.Admission}, nil
 }
 

@@ -35,7 +35,7 @@ func (o *Outcome) serving(in *Input) error {
 			o.Changes = append(o.Changes, Change{Figure: "engines." + p.Engine + "." + c.Key, After: c.Value, Source: source})
 		}
 		h := hw.Host{Step: p.Step, Sequence: p.Sequence, Source: source,
-			Whole: &hw.WholeRuns{Prompt: p.Prompt, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
+			Whole: &hw.WholeRuns{Prompt: p.Prompt, RequestToken: p.RequestToken, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
 		o.host(p.Engine, h)
 		o.Residuals = append(o.Residuals, servingResiduals(f)...)
 	}

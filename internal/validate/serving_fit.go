@@ -37,12 +37,13 @@ const micro = 1e-6
 // are what each can mean: a step takes its host up to 4 ms and each sequence of it up
 // to 100 us; under lasting load clocks fall by at least a tenth (fact I9's prefill
 // units); kernels hide some or none of their start; ranks of a node wait for each
-// other up to as long again.
+// other up to as long again; tokenisers read at least 100,000 tokens per second.
 var knobs = []knob{
 	{800 * micro, 0, 4e-3, 1.2e-3, func(p *infer.Profile) float64 { return float64(p.Step) }, func(p *infer.Profile, v float64) { p.Step = unit.Seconds(v) }},
 	{5 * micro, 0, 100 * micro, 5 * micro, func(p *infer.Profile) float64 { return float64(p.Sequence) }, func(p *infer.Profile, v float64) { p.Sequence = unit.Seconds(v) }},
 	{500 * micro, 0, 20e-3, 2e-3, func(p *infer.Profile) float64 { return float64(p.Prompt) }, func(p *infer.Profile, v float64) { p.Prompt = unit.Seconds(v) }},
 	{0.85, 0.75, 0.9, 0.9, func(p *infer.Profile) float64 { return p.Sustained }, func(p *infer.Profile, v float64) { p.Sustained = v }},
+	{2 * micro, 0, 10 * micro, 2 * micro, func(p *infer.Profile) float64 { return float64(p.RequestToken) }, func(p *infer.Profile, v float64) { p.RequestToken = unit.Seconds(v) }},
 	{0.7, 0, 1.2, 0.25, func(p *infer.Profile) float64 { return p.Launch }, func(p *infer.Profile, v float64) { p.Launch = v }},
 	{0.5, 0, 1, 0.5, func(p *infer.Profile) float64 { return p.Quantise }, func(p *infer.Profile, v float64) { p.Quantise = v }},
 	{1.5, 1, 2, 1.8, func(p *infer.Profile) float64 { return p.Arrival }, func(p *infer.Profile, v float64) { p.Arrival = v }},
