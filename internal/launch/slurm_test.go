@@ -88,7 +88,7 @@ func TestSlurmRuns(t *testing.T) {
 		{ask(t, argv.SGLang, Slurm, "deepseek-r1", "tp=16"), 0, [2]string{"--node-rank 0 --dist-init-addr node0:5000", "--node-rank 1 --dist-init-addr node0:5000"}},
 		{ask(t, argv.TRTLLM, Slurm, "deepseek-r1", "tp=16"), 0, [2]string{"trtllm-llmapi-launch trtllm-serve deepseek-ai/DeepSeek-R1", "trtllm-llmapi-launch trtllm-serve"}},
 		{ask(t, argv.VLLM, Slurm, "deepseek-r1", split), 2, [2]string{"--prefill http://p:8000 --decode http://d:8000", "vllm-router"}},
-		{ask(t, argv.TRTLLM, Slurm, "deepseek-r1", split), 2, [2]string{"trtllm-serve disaggregated -c /etc/deepseek-r1-router.yaml", "disaggregated"}},
+		{ask(t, argv.TRTLLM, Slurm, "deepseek-r1", split), 2, [2]string{"trtllm-serve disaggregated -c /", "disaggregated"}},
 		{train(argv.MegatronLM), 0, [2]string{"--node_rank 0 --master_addr node0", "--node_rank 1 --master_addr node0"}},
 		{train(argv.TorchTitan), 0, [2]string{"--node_rank 0 --master_addr node0", "--node_rank 1 --master_addr node0"}},
 	} {
