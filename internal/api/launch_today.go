@@ -109,8 +109,13 @@ func (r *TodayRequest) training(ctx context.Context) (*TodayAnswer, error) {
 	if q.Seq == 0 {
 		q.Seq = int(im.Batch.Seq)
 	}
-	if q.GlobalBatch == 0 || q.Seq == 0 {
+	switch {
+	case q.GlobalBatch == 0 && q.Seq == 0:
 		return nil, fmt.Errorf("the command does not state its batch: give --global-batch and --seq")
+	case q.GlobalBatch == 0:
+		return nil, fmt.Errorf("the command does not state its sequences per step: give --global-batch")
+	case q.Seq == 0:
+		return nil, fmt.Errorf("the command states %d sequences per step, not their length: give --seq", q.GlobalBatch)
 	}
 	precision := im.Batch.Precision
 	if precision == "" {

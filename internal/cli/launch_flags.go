@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -149,9 +151,32 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 		if f.path == "" && r.Model.HFID == "" && !isPath(f.model) && !strings.Contains(f.model, "/") {
 			return nil, usagef("%s has no Hugging Face id that %s could load: give --model-path", r.Model.Name, f.engine)
 		}
-		return r, f.serving(r)
+		return r, cmp.Or(f.otherKind(cmd, "serves", trainingOnly), f.serving(r))
 	}
-	return r, f.training(r)
+	return r, cmp.Or(f.otherKind(cmd, "trains", servingOnly), f.training(r))
+}
+
+// The flags that only one kind of plan has, and what the other has in place of some.
+var (
+	trainingOnly = map[string]string{"global-batch": "--max-sequences limits what is served at once", "seq": "--isl and --osl are the lengths of requests",
+		"mtp": "--spec mtp:N drafts", "tokens": "", "precision": "--kv and --quantization are the formats", "script": "", "data": ""}
+	servingOnly = map[string]string{"port": "", "kv": "--precision is the format", "quantization": "--precision is the format", "spec": "--mtp N trains modules", "prefix-cache": "", "overlap": "overlap is a key of the plan",
+		"max-context": "--seq is the length", "max-sequences": "--global-batch is the batch", "batch-tokens": "mbs is a key of the plan", "stream-interval": "", "isl": "", "osl": "", "concurrency": "", "load-workers": ""}
+)
+
+// otherKind refuses flags that the other kind of plan has.
+func (f *launchFlags) otherKind(cmd *cobra.Command, does string, flags map[string]string) error {
+	for _, name := range slices.Sorted(maps.Keys(flags)) {
+		if !cmd.Flags().Changed(name) {
+			continue
+		}
+		mend := "leave it out"
+		if flags[name] != "" {
+			mend += ", " + flags[name]
+		}
+		return usagef("--%s says nothing of %s, which %s: %s", name, f.engine, does, mend)
+	}
+	return nil
 }
 
 func (f *launchFlags) serving(r *api.LaunchRequest) error {

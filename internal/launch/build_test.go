@@ -13,6 +13,14 @@ import (
 	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
+// imageFor is an image where the target runs one.
+func imageFor(target Target) string {
+	if target == Shell {
+		return ""
+	}
+	return "registry.example/image:1"
+}
+
 // ask makes a request as the command line would.
 func ask(t testing.TB, engine string, target Target, model, text string) *Request {
 	t.Helper()
@@ -20,7 +28,7 @@ func ask(t testing.TB, engine string, target Target, model, text string) *Reques
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &Request{Engine: engine, Target: target, Model: m, ModelPath: m.HFID, NodeGPUs: 8, Name: Label(m.Name), Image: "registry.example/image:1"}
+	r := &Request{Engine: engine, Target: target, Model: m, ModelPath: m.HFID, NodeGPUs: 8, Name: Label(m.Name), Image: imageFor(target)}
 	p, err := plan.ParseServing(text)
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +54,7 @@ func askTraining(t testing.TB, engine string, target Target, model, text string,
 		*n = max(*n, 1)
 	}
 	p.Overlap = plan.Overlap{TP: true, DP: true, PP: true}
-	return &Request{Engine: engine, Target: target, Model: m, ModelPath: m.HFID, NodeGPUs: 8, Name: Label(m.Name), Image: "i",
+	return &Request{Engine: engine, Target: target, Model: m, ModelPath: m.HFID, NodeGPUs: 8, Name: Label(m.Name), Image: imageFor(target),
 		Training: &p, Train: TrainOptions{GlobalBatch: batch, Seq: 4096}}
 }
 
@@ -275,7 +283,10 @@ func TestBuildRefuses(t *testing.T) {
 func TestProbesOfGPUs(t *testing.T) {
 	for target, gpus := range map[Target]string{Kube: "nvidia.com/gpu: \"8\"", Slurm: "--gpus-per-node=8"} {
 		r := ask(t, argv.VLLM, target, "deepseek-r1", "tp=8")
-		r.Tools, r.Machine = Tools{Probes: 2, Image: "i", Results: "results"}, "h200 x8.yaml"
+		r.Tools, r.Machine = Tools{Probes: 2}, "h200 x8.yaml"
+		if target == Kube {
+			r.Tools.Image, r.Tools.Results = "i", "results"
+		}
 		b, err := Build(r)
 		if err != nil {
 			t.Fatal(err)

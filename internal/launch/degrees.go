@@ -2,6 +2,7 @@ package launch
 
 import (
 	"strconv"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
 )
@@ -97,7 +98,13 @@ var wordFlags = map[string][]wordFlag{
 
 // Flags writes the degrees as the engine's parallel flags, sizes that are the
 // engine's default left out.
-func (d *Degrees) Flags(engine string) []string {
+func (d *Degrees) Flags(engine string) []string { return d.flags(engine, false) }
+
+// Overrides writes every size, those that are the engine's default, too: settings that
+// stand over a function or recipe whose own sizes would stay where one is left out.
+func (d *Degrees) Overrides(engine string) []string { return d.flags(engine, true) }
+
+func (d *Degrees) flags(engine string, all bool) []string {
 	var out []string
 	put := func(flag string, values ...string) {
 		if engine == argv.MegatronBridge {
@@ -111,7 +118,7 @@ func (d *Degrees) Flags(engine string) []string {
 		if f.flag == "--num-virtual-stages-per-pipeline-rank" && d.Layout != "" {
 			continue // the layout states it, and excludes the flag
 		}
-		if n := *f.size(d); n != 0 && n != f.unset {
+		if n := *f.size(d); n != 0 && (all || n != f.unset) {
 			put(f.flag, strconv.Itoa(n))
 		}
 	}
@@ -124,7 +131,11 @@ func (d *Degrees) Flags(engine string) []string {
 		}
 	}
 	for _, f := range wordFlags[engine] {
-		if w := *f.word(d); w != "" {
+		w := *f.word(d)
+		if engine == argv.MegatronBridge && strings.ContainsAny(w, "()") { // which Hydra's grammar takes in quotes only
+			w = "'" + w + "'"
+		}
+		if w != "" {
 			put(f.flag, w)
 		}
 	}

@@ -17,16 +17,20 @@ func (im *Imported) Words() []string {
 		lead++
 	}
 	out := slices.Clone(im.prog.before)
+	sizes := im.Degrees.Flags(im.Engine)
+	if im.Engine == argv.TorchTitan { // whose function states what is left out
+		sizes = im.Degrees.Overrides(im.Engine)
+	}
 	for i := range all {
 		if i == lead {
-			out = append(out, im.Degrees.Flags(im.Engine)...)
+			out = append(out, sizes...)
 		}
 		if !im.owns(&all[i]) {
 			out = append(out, argWords(im.Engine, &all[i])...)
 		}
 	}
 	if lead == len(all) {
-		out = append(out, im.Degrees.Flags(im.Engine)...)
+		out = append(out, sizes...)
 	}
 	return out
 }

@@ -90,6 +90,9 @@ func ImportWords(engine string, c Command, config map[string]any) (*Imported, er
 	}
 	im := &Imported{Engine: engine, FlagList: list.Version, line: line, prog: prog, Degrees: r.degrees(engine),
 		UnknownFlags: none(line.Unknown()), DeprecatedFlags: none(line.Deprecated()), RepeatedFlags: line.Repeated(), IllegalValues: line.Illegal()}
+	if engine == argv.TorchTitan && config == nil {
+		im.ofFunction(r)
+	}
 	if im.fill(r); c.Instances > 0 {
 		im.Instances = c.Instances
 	}

@@ -26,8 +26,8 @@ func TestImportWords(t *testing.T) {
 		{"a layout of 32 stages on 16 ranks", argv.MegatronLM, "--pipeline-model-parallel-size 16 --pipeline-model-parallel-layout Et*3|(tt|)*29,m|L --recompute-granularity full",
 			"tp=1,pp=16,vpp=2,cp=1,ep=1,zero=0,schedule=interleaved,recompute=full", ""},
 		{"torchtitan with hybrid sharding", argv.TorchTitan, "--module llama3 --config llama3_8b --parallelism.data_parallel_shard_degree 8 --parallelism.data_parallel_replicate_degree=4",
-			"tp=1,pp=1,dp=32,cp=1,ep=1,zero=3,shard=8", "llama3_8b"},
-		{"Megatron-Bridge overrides", argv.MegatronBridge, "model.tensor_model_parallel_size=2 model.pipeline_model_parallel_size=8 train.micro_batch_size=1", "tp=2,pp=8,vpp=1,cp=1,ep=1,zero=0,schedule=1f1b,mbs=1,recompute=none", ""},
+			"dp=32,zero=3,shard=8", "llama3_8b"},
+		{"Megatron-Bridge overrides", argv.MegatronBridge, "model.tensor_model_parallel_size=2 model.pipeline_model_parallel_size=8 train.micro_batch_size=1", "tp=2,pp=8,vpp=1,cp=1,ep=1,zero=1,schedule=1f1b,mbs=1,recompute=none", ""},
 		{"an unknown size leaves no plan", argv.VLLM, "vllm serve m -tp $TP", "", "m"},
 	} {
 		im, err := ImportWords(c.engine, Command{Words: strings.Fields(c.words)}, nil)
@@ -152,7 +152,7 @@ func TestImportFiles(t *testing.T) {
 			"tp=8,pp=1,vpp=1,dp=4,cp=1,ep=1,zero=0,schedule=1f1b,recompute=none"},
 		{"a systemd unit", argv.VLLM, "[Unit]\nDescription=vLLM for us\n[Service]\nEnvironment=\"TP=4\"\nExecStart=-/opt/venv/bin/vllm serve m \\\n  -tp ${TP}\nRestart=always\n", "tp=4,pp=1,dp=1,ep=1"},
 		{"TensorRT-LLM's YAML alone", argv.TRTLLM, "tensor_parallel_size: 8\nmoe_expert_parallel_size: 8\nenable_attention_dp: true\n", "tp=1,pp=1,dp=8,ep=8"},
-		{"settings of Megatron-Bridge", argv.MegatronBridge, "model:\n  tensor_model_parallel_size: 2\n  context_parallel_size: 2\n", "tp=2,pp=1,vpp=1,cp=2,ep=1,zero=0,schedule=1f1b,recompute=none"},
+		{"settings of Megatron-Bridge", argv.MegatronBridge, "model:\n  tensor_model_parallel_size: 2\n  context_parallel_size: 2\n", "tp=2,pp=1,vpp=1,cp=2,ep=1,zero=1,schedule=1f1b,recompute=none"},
 	} {
 		im, err := ImportFile(c.engine, "f", []byte(c.text), nil)
 		if err != nil {

@@ -1,5 +1,12 @@
 package launch
 
+import (
+	"fmt"
+	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/argv"
+)
+
 // titanSchedules are torchtitan's names of pipeline schedules.
 var titanSchedules = map[string]string{"1f1b": "1F1B", "gpipe": "GPipe", "interleaved": "Interleaved1F1B", "zb-v": "ZBVZeroBubble", "dualpipe-v": "DualPipeV"}
 
@@ -44,5 +51,24 @@ func (im *Imported) fillTitan(r *reader) {
 	}
 	if total := r.count("--training.num_tokens_per_train_step"); seq > 0 && total > 0 && total%seq == 0 {
 		im.Batch.Global = total / seq
+	}
+}
+
+// ofFunction leaves the sizes open that only the configuration function states, which the
+// command names and nobody reads here.
+func (im *Imported) ofFunction(r *reader) {
+	function, given := r.text("--config")
+	if !given {
+		return
+	}
+	var open []string
+	for _, f := range sizes[argv.TorchTitan] {
+		if _, stated := r.text(f.flag); !stated {
+			*f.size(&im.Degrees) = 0
+			open = append(open, strings.TrimPrefix(f.flag, "--parallelism."))
+		}
+	}
+	if len(open) > 0 {
+		im.Warnings = append(im.Warnings, fmt.Sprintf("%s are those of the configuration function %s, which is not read: the plan leaves them open; write them as flags, or give the function's settings with --config-file", strings.Join(open, ", "), function))
 	}
 }

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"bytes"
 	"fmt"
 	"strings"
 
@@ -16,7 +17,7 @@ var trainNames = map[string]trainFlags{
 	argv.MegatronLM: {"--num-layers", "--num-layers-per-virtual-pipeline-stage", "--micro-batch-size", "--global-batch-size", "--seq-length",
 		"--use-distributed-optimizer", "--data-parallel-sharding-strategy", "--recompute-granularity", "--recompute-modules", "--num-experts", "--cp-comm-type", "--mtp-num-layers"},
 	argv.MegatronBridge: {"", "", "train.micro_batch_size", "train.global_batch_size", "model.seq_length",
-		"ddp.use_distributed_optimizer", "ddp.data_parallel_sharding_strategy", "model.recompute_granularity", "model.recompute_modules", "", "", ""},
+		"ddp.use_distributed_optimizer", "ddp.data_parallel_sharding_strategy", "model.recompute_granularity", "model.recompute_modules", "", "", "model.mtp_num_layers"},
 }
 
 // fillMegatron reads a Megatron-LM command or Megatron-Bridge settings.
@@ -28,6 +29,8 @@ func (im *Imported) fillMegatron(r *reader) {
 	im.Batch = &Batch{Global: r.count(n.gbs), Micro: r.count(n.mbs), Seq: r.count(n.seq), MTP: r.count(n.mtp)}
 	if im.Engine == argv.MegatronLM {
 		im.Batch.Precision = r.precision()
+	} else {
+		im.Batch.Precision = r.bridgePrecision()
 	}
 	p := map[string]any{}
 	im.Plan = p
@@ -89,6 +92,8 @@ func (im *Imported) virtual(r *reader, n trainFlags) (int, error) {
 		}
 		if im.Engine == argv.MegatronLM {
 			d.VPP = len(stages) / d.PP
+		} else if _, stated := r.text(n.mtp); !stated { // by the recipe, whose layout holds them
+			im.Batch.MTP = int64(bytes.Count(bytes.Join(stages, nil), []byte("m")))
 		}
 		return len(stages) / d.PP, nil
 	}
@@ -122,6 +127,29 @@ func (r *reader) precision() string {
 	return ""
 }
 
+// bridgePrecision is the policy that Megatron-Bridge's name for one means: the names of
+// its recipes (fp8_cs: current scaling, fp8_mx, nvfp4), those that it registers
+// (training/mixed_precision.py) and functions of such names.
+func (r *reader) bridgePrecision() string {
+	name, _ := r.text("mixed_precision")
+	recipe, _ := r.text("mixed_precision.fp8_recipe")
+	switch has := func(part string) bool { return strings.Contains(name, part) }; {
+	case has("nvfp4"):
+		return "nvfp4"
+	case has("fp8") && (recipe == "blockwise" || has("subchannel")), name == "" && recipe == "blockwise":
+		return "fp8"
+	case has("fp8_mx"), has("fp8mx"), has("mxfp8"), recipe == "mxfp8":
+		return "mxfp8"
+	case has("fp8"), name == "" && recipe == "tensorwise":
+		return "fp8-tensor"
+	case has("bf16"):
+		return "bf16"
+	case has("fp16"):
+		return "fp16"
+	}
+	return ""
+}
+
 // zero is the ZeRO stage that optimizer and FSDP flags mean.
 func (r *reader) zero(d *Degrees, n trainFlags) int {
 	switch strategy, given := r.text(n.strategy); {
@@ -132,6 +160,11 @@ func (r *reader) zero(d *Degrees, n trainFlags) int {
 	case d.FSDP && strategy == "no_shard":
 		return 0
 	case d.FSDP, r.on(n.optimizer):
+		return 1
+	}
+	// Megatron-Bridge's recipes turn it on in what they share (recipes/common.py), and only
+	// those that turn it off say so.
+	if _, stated := r.text(n.optimizer); !stated && r.line.List.Engine == argv.MegatronBridge {
 		return 1
 	}
 	return 0

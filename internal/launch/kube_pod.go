@@ -68,7 +68,9 @@ func (b *builder) resources(g *group, c *corev1.Container) {
 	}
 	n := *resource.NewQuantity(int64(g.gpus), resource.DecimalSI)
 	limits := corev1.ResourceList{gpuResource: n}
-	if b.RDMA != "" && (g.nodes > 1 || b.Split != nil) {
+	if b.RDMA != "" && g.nodes == 1 && b.Split == nil {
+		b.note("%s asks for no %s: its GPUs are all in one node", g.name, b.RDMA)
+	} else if b.RDMA != "" {
 		limits[corev1.ResourceName(b.RDMA)] = n
 		c.SecurityContext = &corev1.SecurityContext{Capabilities: &corev1.Capabilities{Add: []corev1.Capability{"IPC_LOCK"}}}
 	}

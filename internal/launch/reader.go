@@ -119,7 +119,7 @@ func (r *reader) degrees(engine string) Degrees {
 	}
 	for _, f := range wordFlags[engine] {
 		if v, given := r.text(f.flag); given && v != "none" {
-			*f.word(&d) = v
+			*f.word(&d) = strings.Trim(v, `'"`) // of Hydra's values
 		}
 	}
 	return d

@@ -83,6 +83,12 @@ type TrainOptions struct {
 	Data             string
 }
 
+// steps is the length of the run, 0 where its tokens are not known.
+func (t *TrainOptions) steps() int64 {
+	step := int64(t.GlobalBatch) * int64(t.Seq)
+	return (t.Tokens + step - 1) / step
+}
+
 // File is one file of a bundle.
 type File struct {
 	Name    string `json:"name"`

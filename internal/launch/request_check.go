@@ -2,6 +2,7 @@ package launch
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -62,7 +63,42 @@ func (r *Request) check() error {
 			return err
 		}
 	}
+	return r.checkTarget()
+}
+
+// checkTarget refuses what the target has no place for.
+func (r *Request) checkTarget() error {
+	volumes := []Target{Kube, Ray, Compose}
+	jobs := r.Tools.Workers+r.Tools.Probes > 0
+	if !slices.Contains(Targets(), string(r.Target)) {
+		return fmt.Errorf("target %q is unknown: use %s", r.Target, strings.Join(Targets(), ", "))
+	}
+	for _, o := range []struct {
+		flag, value string
+		on          []Target
+	}{
+		{"namespace", r.Namespace, []Target{Kube, Ray}}, {"rdma", r.RDMA, []Target{Kube, Ray}}, {"model-volume", r.ModelVolume, volumes},
+		{"image", r.Image, append(volumes, Slurm)}, {"router-image", r.RouterImage, append(volumes, Slurm)},
+		{"tool-image", r.Tools.Image, []Target{Kube}}, {"results-volume", r.Tools.Results, []Target{Kube}},
+	} {
+		tool := strings.HasPrefix(o.flag, "tool") || strings.HasPrefix(o.flag, "results")
+		switch {
+		case o.value == "":
+		case !slices.Contains(o.on, r.Target):
+			return fmt.Errorf("--%s %s has no place in --target %s: leave it out, or use %s", o.flag, o.value, r.Target, targetNames(o.on))
+		case tool && !jobs:
+			return fmt.Errorf("--%s %s is of load workers and probes: give --load-workers or --probe-nodes, too, or leave it out", o.flag, o.value)
+		}
+	}
 	return nil
+}
+
+func targetNames(list []Target) string {
+	names := make([]string, len(list))
+	for i, t := range list {
+		names[i] = string(t)
+	}
+	return strings.Join(names, ", ")
 }
 
 // envName are the letters of a variable's name.

@@ -1,6 +1,7 @@
 package launch
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -10,6 +11,9 @@ import (
 // bridge writes Megatron-Bridge overrides, key=value on the command line of a
 // training script that takes them.
 func (b *builder) bridge(p *plan.Plan, a *args) error {
+	if b.Train.Data != "" {
+		return fmt.Errorf("megatron-bridge's data are the recipe's: leave --data out and name them in %s", b.script())
+	}
 	paired, err := b.interleave(p)
 	if err != nil {
 		return err
@@ -24,7 +28,7 @@ func (b *builder) bridge(p *plan.Plan, a *args) error {
 	if d.Layout, err = b.layout(p); err != nil {
 		return err
 	}
-	a.add(d.Flags(b.Engine)...)
+	a.add(d.Overrides(b.Engine)...)
 	set := func(key string, value any) {
 		switch v := value.(type) {
 		case bool:
@@ -35,6 +39,7 @@ func (b *builder) bridge(p *plan.Plan, a *args) error {
 			a.add(key + "=" + v)
 		}
 	}
+	b.bridgeUnset(&d, set)
 	set("ddp.use_distributed_optimizer", p.ZeRO > 0)
 	if p.ZeRO >= 2 {
 		set("ddp.data_parallel_sharding_strategy", map[int]string{2: "optim_grads", 3: "optim_grads_params"}[p.ZeRO])
@@ -69,8 +74,31 @@ func (b *builder) bridge(p *plan.Plan, a *args) error {
 	b.note("the precision policy %s is chosen by the recipe, not by an override", name)
 	set("train.micro_batch_size", p.MicroBatch)
 	set("train.global_batch_size", b.Train.GlobalBatch)
+	if n := b.Train.steps(); n > 0 {
+		set("train.train_iters", int(n))
+	}
 	set("model.seq_length", b.Train.Seq)
 	set("dataset.seq_length", b.Train.Seq)
 	b.note("the keys were checked against those that the public recipes set; %s must load the recipe of %s and take overrides", b.script(), b.Model.Name)
 	return nil
+}
+
+// bridgeUnset overrides what a recipe sets and the plan does not have: DeepSeek-V3's
+// recipes train its MTP module and state a layout that holds it.
+func (b *builder) bridgeUnset(d *Degrees, set func(string, any)) {
+	if d.VPP == 0 {
+		set("model.virtual_pipeline_model_parallel_size", "null")
+	}
+	if !d.SP {
+		set("model.sequence_parallel", false)
+	}
+	if d.Layout == "" {
+		set("model.pipeline_model_parallel_layout", "null")
+	}
+	switch {
+	case b.Train.MTP > 0:
+		set("model.mtp_num_layers", b.Train.MTP)
+	case len(b.Model.MTP) > 0:
+		set("model.mtp_num_layers", "null")
+	}
 }

@@ -50,11 +50,9 @@ func (b *builder) megatron(p *plan.Plan, a *args) error {
 	}
 	t := &b.Train
 	a.add("--micro-batch-size", strconv.Itoa(p.MicroBatch), "--global-batch-size", strconv.Itoa(t.GlobalBatch), "--seq-length", strconv.Itoa(t.Seq))
-	iterations := int64(defaultIterations)
-	if t.Tokens > 0 {
-		step := int64(t.GlobalBatch) * int64(t.Seq)
-		iterations = (t.Tokens + step - 1) / step
-	} else {
+	iterations := t.steps()
+	if iterations == 0 {
+		iterations = defaultIterations
 		b.note("--train-iters %d is a stand-in: give --tokens for the whole run", defaultIterations)
 	}
 	a.add("--train-iters", strconv.FormatInt(iterations, 10), "--lr", standInRate)

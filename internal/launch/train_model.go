@@ -42,6 +42,8 @@ func (b *builder) megatronModel(p *plan.Plan, a *args) error {
 		a.add("--add-qkv-bias")
 	}
 	b.megatronFFN(p, a)
+	// Megatron-LM's own default of 0.1 is of BERT's time; no plan's figures count it.
+	a.add("--attention-dropout", "0.0", "--hidden-dropout", "0.0")
 	if m.Norm == model.RMSNorm {
 		a.add("--normalization", "RMSNorm")
 	}
@@ -58,7 +60,7 @@ func (b *builder) megatronModel(p *plan.Plan, a *args) error {
 		a.add("--attention-backend", "unfused")
 	}
 	b.megatronData(a)
-	b.note("rotary base and scaling, router scores and checkpoints are not shapes: add them from the model's configuration and your recipe")
+	b.note("rotary base and scaling, the norms' epsilon (--norm-epsilon, by default 1e-05), router scores and checkpoints are not shapes: add them from the model's configuration and your recipe")
 	return nil
 }
 

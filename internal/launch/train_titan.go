@@ -13,6 +13,12 @@ import (
 // titan writes torchtitan's flags: module and configuration function of the model,
 // and the fields that the plan changes. Batches are counted in tokens.
 func (b *builder) titan(p *plan.Plan, a *args) error {
+	switch {
+	case b.Train.Data != "":
+		return fmt.Errorf("torchtitan's data are chosen in the configuration function: leave --data out and name them there")
+	case b.Train.MTP > 0:
+		return b.lacks("MTP modules among its flags (its configuration functions choose them)", "")
+	}
 	module, function, err := b.titanModel()
 	if err != nil {
 		return err
@@ -36,7 +42,7 @@ func (b *builder) titan(p *plan.Plan, a *args) error {
 		return err
 	}
 	a.add("--module", module, "--config", function)
-	a.add(d.Flags(b.Engine)...)
+	a.add(d.Overrides(b.Engine)...)
 	if p.ZeRO == 3 || p.ZeRO == 0 {
 		a.add("--parallelism.fsdp_reshard_after_forward", map[int]string{3: "always", 0: "default"}[p.ZeRO])
 	} else {
@@ -52,10 +58,7 @@ func (b *builder) titan(p *plan.Plan, a *args) error {
 	a.add("--training.num_tokens_per_microbatch_per_dp_rank", strconv.Itoa(p.MicroBatch*t.Seq),
 		"--training.num_tokens_per_train_step", strconv.FormatInt(int64(t.GlobalBatch)*int64(t.Seq), 10),
 		"--training.max_context_length", strconv.Itoa(t.Seq))
-	if t.Tokens > 0 {
-		step := int64(t.GlobalBatch) * int64(t.Seq)
-		a.add("--training.steps", strconv.FormatInt((t.Tokens+step-1)/step, 10))
-	}
+	a.count("--training.steps", t.steps())
 	b.note("activation checkpointing (recompute=%s) and FP8 converters are chosen in the configuration function %s, not by flags", p.Recompute, function)
 	return nil
 }
