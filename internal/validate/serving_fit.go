@@ -151,7 +151,7 @@ func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	held, err := LeaveOut(releases, fits, ModelOfRun, p)
+	held, err := leaveOut(releases, fits, modelOfRun, p)
 	if err != nil {
 		return nil, err
 	}

@@ -9,21 +9,21 @@ import (
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
-// EngineOfRun, ModelOfRun and GPUOfRun are values by which runs are left out.
-func EngineOfRun(r *ServingRun) string { return r.Engine }
+// engineOfRun, modelOfRun and gpuOfRun are values by which runs are left out.
+func engineOfRun(r *ServingRun) string { return r.Engine }
 
-// ModelOfRun is the run's model.
-func ModelOfRun(r *ServingRun) string { return r.Model }
+// modelOfRun is the run's model.
+func modelOfRun(r *ServingRun) string { return r.Model }
 
-// GPUOfRun is the run's GPU.
-func GPUOfRun(r *ServingRun) string { return r.GPU }
+// gpuOfRun is the run's GPU.
+func gpuOfRun(r *ServingRun) string { return r.GPU }
 
-// LeaveOut predicts the runs of each value, for example of each model, with profiles
+// leaveOut predicts the runs of each value, for example of each model, with profiles
 // that were fitted without any of them, as a user's run would be predicted: by the
 // generation's own constants where other runs gave some, else by the engine's general
 // ones. fits are those of the releases with all runs. Runs of engines that have no other
 // value are left out. The result is by id of the run.
-func LeaveOut(releases []*release, fits [][]ProfileFit, of func(*ServingRun) string, p *ServingPredictor) (map[string]Scored, error) {
+func leaveOut(releases []*release, fits [][]ProfileFit, of func(*ServingRun) string, p *ServingPredictor) (map[string]Scored, error) {
 	var all []ServingRun
 	for _, e := range releases {
 		all = append(all, e.rows...)
@@ -33,7 +33,7 @@ func LeaveOut(releases []*release, fits [][]ProfileFit, of func(*ServingRun) str
 	var errs []error
 	var wg sync.WaitGroup
 	room := make(chan struct{}, runtime.GOMAXPROCS(0))
-	for _, engine := range valuesOf(all, EngineOfRun) {
+	for _, engine := range valuesOf(all, engineOfRun) {
 		for _, v := range valuesOf(all, of) {
 			wg.Go(func() {
 				room <- struct{}{}

@@ -58,7 +58,7 @@ func FitMachine(runs []ServingRun, c *hw.Cluster, configs string) (fits []Machin
 		}
 		rows = append(rows, *r)
 	}
-	for _, engine := range valuesOf(rows, EngineOfRun) {
+	for _, engine := range valuesOf(rows, engineOfRun) {
 		own := slices.DeleteFunc(slices.Clone(rows), func(r ServingRun) bool { return r.Engine != engine })
 		if len(own) < leastForLocal {
 			skipped = append(skipped, Skipped{engine, fmt.Sprintf("%d runs on %s: a fit needs at least %d", len(own), c.Device.Name, leastForLocal)})
@@ -102,8 +102,8 @@ func fitMachine(rows []ServingRun, arch string, p *ServingPredictor) (*MachineFi
 	}
 	f.ProfileFit = fitOne(rows, &start, list, p)
 	f.Fitted = f.scored(rows, p)
-	part := ModelOfRun
-	if len(valuesOf(rows, ModelOfRun)) < 2 {
+	part := modelOfRun
+	if len(valuesOf(rows, modelOfRun)) < 2 {
 		at := map[string]string{}
 		for i := range rows {
 			at[rows[i].ID] = strconv.Itoa(i % folds)
