@@ -63,11 +63,12 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	}
 	cache := unit.Bytes(q.Model.KVBytesPerToken(v.KV)*float64(q.ISL) + 0.5)
 	_, transfer, _ := link.Transfer(cache)
+	profile := prefill.Engine.Setup().Profile
 	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL}
 	r.Disagg = infer.Disagg{Prefill: prefill.Stepper, Decode: decode.Stepper, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
 		ISL: q.ISL, OSL: q.OSL, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
 		MaxDecode: int(min(decode.Engine.MaxConcurrency(r.length), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
-		Spec:      v.Speculation, Transfer: transfer}
+		Spec:      v.Speculation, Transfer: transfer, Entry: profile.Entry(q.ISL), InStep: !q.Varied && profile.Separate}
 	return r, nil, r.Check()
 }
 
@@ -135,6 +136,7 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 		p.Ranges = r.decode.Engine.Ranges()
 	}
 	p.floor = p.Decode.Floor / unit.Seconds(r.decode.spec.Tokens())
+	p.Steady.InStep = r.InStep && n > 1
 	p.Bound = p.binds()
 	switch s.Bound {
 	case "prefill":

@@ -19,6 +19,10 @@ type Disagg struct {
 	MaxDecode int
 	Spec      *Speculation // of the decode workers; nil = none
 	Transfer  unit.Seconds // of one request's KV cache; see KVLink
+	Entry     unit.Seconds // of one request, before a prefill worker sees it; see Profile.Entry
+	// InStep marks requests that are all alike, of engines whose clients then march in
+	// step (Load.Fixed): those read together are answered together and come back together.
+	InStep bool
 
 	b Batch // scratch
 }
@@ -38,8 +42,8 @@ func (d *Disagg) Check() error {
 		return fmt.Errorf("%d prompt tokens per prefill step: give at least 1", d.PrefillTokens)
 	case d.MaxDecode < 1:
 		return fmt.Errorf("the decode worker's KV cache holds no sequence of %d tokens: use more GPUs per worker or shorter requests", d.ISL+d.OSL)
-	case !(d.Transfer >= 0):
-		return fmt.Errorf("KV transfer of %g s: give 0 or more", float64(d.Transfer))
+	case !(d.Transfer >= 0) || !(d.Entry >= 0):
+		return fmt.Errorf("KV transfer of %g s after %g s of entry: give 0 or more of each", float64(d.Transfer), float64(d.Entry))
 	}
 	return d.Spec.check()
 }

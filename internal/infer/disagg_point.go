@@ -58,20 +58,22 @@ func (d *Disagg) Point(x, y, concurrency int) DisaggPoint {
 func (r *rates) point(x, y, concurrency int) DisaggPoint {
 	d, flying := r.d, float64(concurrency)
 	n := sort.Search(min(d.MaxDecode, concurrency/y), func(i int) bool {
-		_, flight := r.at(x, y, i+1)
+		_, flight := r.at(x, y, i+1, concurrency)
 		return flight > flying
 	})
-	p, _ := r.at(x, y, max(n, 1))
+	p, low := r.at(x, y, max(n, 1), concurrency)
 	p.Concurrency = concurrency
-	answer := unit.Seconds(d.OSL-1) * p.TPOT
-	by := 1 / max(p.PrefillBusy, p.LinkBusy)
+	most := p.Requests / max(p.PrefillBusy, p.LinkBusy) // what the prefill and the link allow
 	if n == d.MaxDecode {
-		by = min(by, 1)
-	} else { // part of one more sequence per worker
-		next, _ := r.at(x, y, n+1)
-		by = min(by, next.Requests/p.Requests, flying/(p.Requests*float64(p.TTFT+answer)))
+		most = min(most, p.Requests)
+	} else if next, high := r.at(x, y, n+1, concurrency); flying > low && !math.IsInf(high, 1) {
+		part := unit.Seconds((flying - low) / (high - low)) // of one more sequence per worker
+		p.TTFT += part * (next.TTFT - p.TTFT)
+		p.TPOT += part * (next.TPOT - p.TPOT)
+		p.Queue += part * (next.Queue - p.Queue)
 	}
-	p.scale(by)
+	answer := unit.Seconds(d.OSL-1) * p.TPOT
+	p.scale(min(flying/float64(p.TTFT+answer), most) / p.Requests)
 	if over := unit.Seconds(flying/p.Requests) - answer - p.TTFT; over > 0 {
 		p.Queue, p.TTFT = p.Queue+over, p.TTFT+over
 	}
@@ -87,38 +89,30 @@ func (p *DisaggPoint) scale(by float64) {
 // at is the state with n sequences on each decode worker, and the requests in
 // flight that hold it up; +Inf where the prefill or the link cannot.
 //
-// Prompts wait for the step under way and for others before them: rho/(2(1-rho))
-// of a full step, the mean wait of random arrivals at a server of constant time
-// (Pollaczek-Khinchine), and the same for the link.
-func (r *rates) at(x, y, n int) (DisaggPoint, float64) {
+// Of c requests in flight each finds the load of the c - 1 others (the arrival theorem of
+// closed networks): a lone one waits for nobody.
+func (r *rates) at(x, y, n, c int) (DisaggPoint, float64) {
 	d := r.d
 	tpot := cached(r.tpot, n, d.TPOT)
 	p := DisaggPoint{PrefillWorkers: x, DecodeWorkers: y, Sequences: n, TPOT: tpot, Transfer: d.Transfer}
-	p.Requests = float64(y*n) / float64(unit.Seconds(d.OSL-1)*tpot)
+	answer := unit.Seconds(d.OSL-1) * tpot
+	p.Requests = float64(min(y*n, c)) / float64(answer)
 	full := d.Prompts()
 	step := cached(r.read, full, d.ReadTime)
 	p.PrefillBusy = p.Requests / float64(x) * float64(step) / float64(full)
 	p.LinkBusy = p.Requests / float64(min(x, y)) * float64(d.Transfer)
 	if p.PrefillBusy >= 1 || p.LinkBusy >= 1 {
-		p.TTFT = step + d.Transfer
+		p.TTFT = d.Entry + step + d.Transfer
 		return p, math.Inf(1)
 	}
-	p.Queue = step*waiting(p.PrefillBusy) + d.Transfer*waiting(p.LinkBusy)
-	p.TTFT = p.Queue + cached(r.read, r.together(x, p.Requests), d.ReadTime) + d.Transfer
-	return p, p.Requests * float64(p.TTFT+unit.Seconds(d.OSL-1)*tpot)
-}
-
-// waiting is the mean wait at load rho in service times.
-func waiting(rho float64) unit.Seconds { return unit.Seconds(rho / (2 * (1 - rho))) }
-
-// together is how many prompts a step of a prefill worker holds when requests/s
-// arrive at x workers: those that came during the step before.
-func (r *rates) together(x int, requests float64) int {
-	n := 1
-	for n < r.d.Prompts() && requests/float64(x)*float64(cached(r.read, n, r.d.ReadTime)) > float64(n) {
-		n++
+	others := float64(c-1) / float64(c)
+	wait, read := r.reading(others*p.Requests/float64(x), others*p.PrefillBusy)
+	if d.InStep {
+		wait, read = 0, cached(r.read, min(full, (c+x-1)/x), d.ReadTime)
 	}
-	return n
+	p.Queue = wait + d.Transfer*waiting(others*p.LinkBusy)
+	p.TTFT = d.Entry + p.Queue + read + d.Transfer
+	return p, p.Requests * float64(p.TTFT+answer)
 }
 
 // rate fills the throughputs and what binds; full tells that the decode workers'

@@ -64,14 +64,25 @@ func (r *rates) loaded(x, y int, ttft, tpot unit.Seconds) (best DisaggPoint, fou
 // state is a point given by its decoding sequences; ok is false where the prefill
 // or the link cannot keep that many supplied.
 func (r *rates) state(x, y, n int) (p DisaggPoint, ok bool) {
-	p, flight := r.at(x, y, n)
-	if flight > maxFlight {
-		return p, false
+	p.Concurrency = y * n
+	for range flights {
+		c := p.Concurrency
+		next, flight := r.at(x, y, n, c)
+		if flight > maxFlight {
+			return next, false
+		}
+		p = next
+		if p.Concurrency = max(int(flight+0.5), y*n); p.Concurrency == c {
+			break
+		}
 	}
-	p.Concurrency = int(flight + 0.5)
 	p.rate(r.d, n == r.d.MaxDecode)
 	return p, true
 }
+
+// flights bounds the search for the requests in flight that keep their own number up:
+// more of them find more others in front.
+const flights = 16
 
 // maxFlight bounds the requests in flight of a point: beyond it the queue has
 // taken over.

@@ -174,3 +174,38 @@ func TestBadDisagg(t *testing.T) {
 		}
 	}
 }
+
+// A lone user waits for nobody: its first token comes after its own way in, its own
+// reading and its own transfer, however many prompts a full step would hold, and a second
+// worker of each role changes nothing.
+func TestLoneUserOfTwoRolesWaitsForNobody(t *testing.T) {
+	d := roles()
+	d.Entry = 7e-3
+	for _, isl := range []int64{1, 2, 64, 2048, 8192, 30000} {
+		d.ISL = isl
+		want := d.Entry + d.ReadTime(1) + d.Transfer
+		for _, w := range []int{1, 2} {
+			p := d.Point(w, w, 1)
+			if math.Abs(float64(p.TTFT/want-1)) > 1e-9 || p.Queue > want*1e-9 || p.TPOT != d.TPOT(1) {
+				t.Errorf("%d tokens, %d workers: first token after %g s, want %g; %+v", isl, w, float64(p.TTFT), float64(want), p)
+			}
+		}
+	}
+}
+
+// With one prompt in a step the wait is that of Pollaczek and Khinchine, and a rising load
+// never waits less.
+func TestReadingWait(t *testing.T) {
+	d := roles()
+	d.PrefillTokens = d.ISL
+	r := newRates(d)
+	one := d.ReadTime(1)
+	before := unit.Seconds(0)
+	for rho := 0.01; rho < 1; rho += 0.01 {
+		wait, read := r.reading(rho/float64(one), rho)
+		if want := one * waiting(rho); math.Abs(float64(wait/want-1)) > 1e-9 || read != one || wait < before {
+			t.Errorf("load %g: waits %g s and is read in %g, want %g and %g", rho, float64(wait), float64(read), float64(want), float64(one))
+		}
+		before = wait
+	}
+}

@@ -92,8 +92,9 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	if p.Layout.Split == nil {
 		d.Capacity = capacityDoc(&p.Full)
 		steady, burst := float64(p.Steady.Steady), float64(p.Steady.Burst)
-		d.TTFTSteady, d.TTFTBurst, d.InStep = &steady, &burst, p.Steady.InStep
+		d.TTFTSteady, d.TTFTBurst = &steady, &burst
 	}
+	d.InStep = p.Steady.InStep
 	ttft, tpot, user, output, gpu := float64(p.TTFT), float64(p.TPOT), p.PerUser(), p.Output, p.PerGPU()
 	d.TTFT, d.TPOT, d.PerUser, d.Output, d.PerGPU = &ttft, &tpot, &user, &output, &gpu
 	if usd, ok := p.Cost(); ok {

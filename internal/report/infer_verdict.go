@@ -51,17 +51,14 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 // requests are served in step.
 func roundsText(p *deploy.Point) string {
 	s := &p.Steady
-	if p.Layout.Split != nil {
-		return fmt.Sprintf("%s of it, %s, the KV cache of a prompt is on its way between the roles", unit.FormatSeconds(p.Transfer), unit.FormatPercent(float64(p.Transfer/p.TTFT)))
-	}
-	if p.Concurrency == 1 {
-		return ""
-	}
 	var parts []string
-	if s.Burst > s.Steady*(1+1e-3) {
+	if p.Layout.Split != nil {
+		parts = append(parts, fmt.Sprintf("%s of it, %s, the KV cache of a prompt is on its way between the roles", unit.FormatSeconds(p.Transfer), unit.FormatPercent(float64(p.Transfer/p.TTFT))))
+	}
+	if p.Concurrency > 1 && s.Burst > s.Steady*(1+1e-3) {
 		parts = append(parts, fmt.Sprintf("mean of %d rounds: the first, sent all at once, waits %s, the others %s", infer.DefaultRounds, unit.FormatSeconds(s.Burst), unit.FormatSeconds(s.Steady)))
 	}
-	if s.InStep {
+	if s.InStep && p.Concurrency > 1 {
 		parts = append(parts, "this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ")
 	}
 	return strings.Join(parts, "; ")

@@ -1,10 +1,11 @@
 package serve
 
-// admit starts waiting sequences while there is room.
-func (r *rank) admit(items []item, budget int) []item {
+// admit starts waiting sequences while there is room and steps of the kind have a place for
+// the next of them.
+func (r *rank) admit(items []item, budget int, kind stepKind) []item {
 	for budget > 0 && len(r.running) < r.engine.MaxSeqs {
 		s := r.waiting.first()
-		if s == nil {
+		if s == nil || kind.leaves(s.moved) {
 			break
 		}
 		var x hit

@@ -41,7 +41,7 @@ func (r *rank) plan(items []item, b *infer.Batch, kind stepKind) []item {
 	preempted := false
 	for i := 0; i < len(r.running) && budget > 0; i++ {
 		s := r.running[i]
-		if s.left() == 0 || kind.leaves(s) {
+		if s.left() == 0 || kind.leaves(s.generating()) {
 			continue // its last token is in flight, or it is not its turn
 		}
 		n := r.wants(s, budget)
@@ -67,8 +67,8 @@ func (r *rank) plan(items []item, b *infer.Batch, kind stepKind) []item {
 		items = append(items, r.run(s, n))
 		budget -= n
 	}
-	if !preempted && kind != generation {
-		items = r.admit(items, budget)
+	if !preempted {
+		items = r.admit(items, budget, kind)
 	}
 	for i := range items {
 		items[i].price(b)
@@ -85,9 +85,10 @@ const (
 	generation
 )
 
-// leaves tells whether a step of the kind has no place for s.
-func (k stepKind) leaves(s *sequence) bool {
-	return k != mixed && s.generating() != (k == generation)
+// leaves tells whether a step of the kind has no place for a sequence that generates, as
+// does one whose cache came from another instance, or for one that is read.
+func (k stepKind) leaves(generates bool) bool {
+	return k != mixed && generates != (k == generation)
 }
 
 // wants is the tokens that s would run in a step that has budget left.

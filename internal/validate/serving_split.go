@@ -18,9 +18,11 @@ func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
 		return nil, err
 	}
 	_, transfer, _ := link.Transfer(infer.CacheSize(int64(r.ISL), pre.engine.KVBytesPerToken()))
+	profile := pre.engine.Setup().Profile
 	held := dec.engine.MaxConcurrency(int64(r.ISL + r.OSL))
 	d := &infer.Disagg{Prefill: pre.stepper, Decode: dec.stepper, PrefillGPUs: x.Prefill.GPUs(), DecodeGPUs: x.Decode.GPUs(), ISL: int64(r.ISL), OSL: int64(r.OSL),
-		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer}
+		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer,
+		Entry: profile.Entry(int64(r.ISL)), InStep: !r.Varied && profile.Separate}
 	if err := d.Check(); err != nil {
 		return nil, err
 	}
