@@ -32,9 +32,8 @@ type TodayAnswer struct {
 	// request's objective. Without one no user may wait longer than today; where today's
 	// does not fit, there is no limit.
 	Better   *InferAnswer
-	Training *TrainAnswer  // Best is today's and Overall the best plan of all
-	Asked    *launch.Asked // what a serving command says beside its layout
-	Notes    []string      // settings that the prediction leaves out
+	Training *TrainAnswer // Best is today's and Overall the best plan of all
+	Notes    []string     // settings that the prediction leaves out
 }
 
 // Gain is how much more output a GPU gives in the better layout, as a ratio; 0 where
@@ -74,8 +73,7 @@ func (r *TodayRequest) serving(ctx context.Context) (*TodayAnswer, error) {
 		return nil, err
 	}
 	q := &InferRequest{Model: r.Model, Clusters: []*hw.Cluster{r.Cluster}, Plan: t, ISL: r.ISL, OSL: r.OSL, Concurrency: []int{r.Concurrency}, Engine: im.Engine}
-	a.Asked = im.Asked()
-	a.Notes = append(a.Notes, q.take(a.Asked)...)
+	a.Notes = append(a.Notes, q.take(im.Asked())...)
 	if a.Serving, err = Infer(ctx, q); err != nil {
 		return nil, err
 	}

@@ -52,6 +52,7 @@ type Command struct {
 	Env       map[string]string
 	Instances int               // as a manifest states them; 0 = it does not
 	Files     map[string]string // that the same file writes, by their last name
+	Role      string            // prefill or decode, as a manifest's label says it
 }
 
 // ImportWords imports the words of one command line. config is the engine's
@@ -69,7 +70,7 @@ func ImportWords(engine string, c Command, config map[string]any) (*Imported, er
 	switch {
 	case !ok && config == nil:
 		return nil, fmt.Errorf("no command of %s in %s: give it as `%s`", engine, brief(words), example[engine])
-	case prog.sub == "disaggregated" || prog.sub == "disaggregated_mpi_worker":
+	case prog.routes():
 		return nil, fmt.Errorf("trtllm-serve %s holds no degrees: import the command or YAML of each worker", prog.sub)
 	}
 	if config == nil {
@@ -95,6 +96,9 @@ func ImportWords(engine string, c Command, config map[string]any) (*Imported, er
 	}
 	if im.fill(r); c.Instances > 0 {
 		im.Instances = c.Instances
+	}
+	if im.Settings != nil && im.Settings.Role == "" {
+		im.Settings.Role = c.Role
 	}
 	im.Unresolved = r.unresolved
 	im.warn(config)
@@ -135,6 +139,12 @@ func (im *Imported) fillServing(r *reader) {
 	}
 	if len(r.line.Positional) > 0 && im.Model == "" {
 		im.Model = r.line.Positional[0]
+	}
+	for _, flag := range []string{"--served-model-name", "--served_model_name"} {
+		// A variable or an unnamed model is served under a name that says what it is.
+		if v, given := r.text(flag); given && r.line.List.Flag(flag) != nil && (im.Model == "" || strings.Contains(im.Model, "$") && !strings.Contains(v, "$")) {
+			im.Model = v
+		}
 	}
 	if im.Engine == argv.VLLM {
 		if d.EP = 1; d.Experts {

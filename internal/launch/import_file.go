@@ -27,8 +27,14 @@ func ImportFile(engine, name string, text []byte, config map[string]any) (*Impor
 		return ImportWords(engine, Command{}, own)
 	}
 	var roles []*Imported
+	var router Command // which holds no degrees, and is read only where nothing else is
 	for _, c := range commands {
-		if prog, ok := findProgram(engine, c.Words); !ok || len(prog.before) == 0 {
+		prog, ok := findProgram(engine, c.Words)
+		if !ok || len(prog.before) == 0 {
+			continue
+		}
+		if prog.routes() {
+			router = c
 			continue
 		}
 		im, err := ImportWords(engine, c, config)
@@ -39,7 +45,11 @@ func ImportFile(engine, name string, text []byte, config map[string]any) (*Impor
 			roles = append(roles, im)
 		}
 	}
-	if len(roles) == 0 {
+	switch {
+	case len(roles) == 0 && router.Words != nil:
+		_, err := ImportWords(engine, router, config)
+		return nil, fmt.Errorf("%s: %w", name, err)
+	case len(roles) == 0:
 		return nil, fmt.Errorf("%s runs no %s: its command is like `%s`", name, engine, example[engine])
 	}
 	first := roles[0]

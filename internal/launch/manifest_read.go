@@ -64,20 +64,23 @@ func Manifest(doc map[string]any) []Command {
 			s := &scriptReader{vars: newShellVars(env)}
 			if s.read("command", inner, 0) == nil {
 				for _, c := range s.commands {
-					c.Instances = w.instances
+					c.Instances, c.Role = w.instances, w.role
 					out = append(out, c)
 				}
 				return
 			}
 		}
-		out = append(out, Command{Words: words, Env: env, Instances: w.instances})
+		out = append(out, Command{Words: words, Env: env, Instances: w.instances, Role: w.role})
 	})
 	return out
 }
 
 // workload is what stands around a container: replicas and the pods of each, 0 where
 // they are not stated.
-type workload struct{ instances, group int }
+type workload struct {
+	instances, group int
+	role             string // as the label says that launch writes
+}
 
 // env is what LeaderWorkerSet sets in the first pod of a group, as far as a manifest
 // tells.
@@ -105,6 +108,11 @@ func walkContainers(v any, depth int, w workload, do func(map[string]any, worklo
 		}
 		if n, ok := v["size"].(int); ok && v["workerTemplate"] != nil && n > 0 && n <= maxDegree {
 			w.group = n
+		}
+		meta, _ := v["metadata"].(map[string]any)
+		labels, _ := meta["labels"].(map[string]any)
+		if r := labels[componentLabel]; r == prefill || r == decode {
+			w.role = r.(string)
 		}
 		for _, k := range slices.Sorted(maps.Keys(v)) {
 			walkContainers(v[k], depth+1, w, do)

@@ -15,6 +15,11 @@ type program struct {
 	args   []string
 }
 
+// routes tells whether a command of TensorRT-LLM stands before workers and holds no degrees.
+func (p *program) routes() bool {
+	return p.sub == "disaggregated" || p.sub == "disaggregated_mpi_worker"
+}
+
 // starts lists the words that begin an engine's arguments; the first word is
 // compared by its base name.
 var starts = map[string][][]string{

@@ -113,8 +113,11 @@ func dropNulls(m map[string]any) {
 // labels find a group's pods; meta is an object's metadata with them and with what
 // it was made from.
 func (b *builder) labels(g *group) map[string]string {
-	return map[string]string{"app.kubernetes.io/name": b.Name, "app.kubernetes.io/component": component(g)}
+	return map[string]string{"app.kubernetes.io/name": b.Name, componentLabel: component(g)}
 }
+
+// componentLabel says the role of a workload.
+const componentLabel = "app.kubernetes.io/component"
 
 func component(g *group) string {
 	if g.role == "" {

@@ -15,14 +15,19 @@ func Import(p *Page, im *launch.Imported, today *api.TodayAnswer) {
 	if len(roles) == 0 {
 		roles = []*launch.Imported{im}
 	}
+	whole := len(im.Roles) > 0 && im.Deployment != "" // of which no role is asked about alone
 	for i, r := range roles {
 		if i > 0 {
 			p.Line("")
 		}
-		importOne(p, r, today == nil)
+		importOne(p, r, today == nil && !whole)
+	}
+	if today == nil && whole {
+		p.Line("")
+		p.Facts([2]string{"predict", predictCommand(im)})
 	}
 	if today != nil {
-		importToday(p, today)
+		importToday(p, im, today)
 	}
 }
 
@@ -32,13 +37,10 @@ func importOne(p *Page, im *launch.Imported, ask bool) {
 		title += " " + im.Settings.Role
 	}
 	p.Heading("%s, flags checked against %s", title, im.FlagList)
-	orNone := func(s string) string {
-		if s == "" {
-			return "unknown"
-		}
-		return s
+	facts := [][2]string{{"model", orWord(im.Model, "unknown")}, {"flags", strings.Join(im.Degrees.Flags(im.Engine), " ")}, {"plan", orWord(im.PlanText, "unknown")}}
+	if text := settingsText(im); text != "" {
+		facts = append(facts, [2]string{"settings", text})
 	}
-	facts := [][2]string{{"model", orNone(im.Model)}, {"flags", strings.Join(im.Degrees.Flags(im.Engine), " ")}, {"plan", orNone(im.PlanText)}}
 	if im.Instances > 1 {
 		facts = append(facts, [2]string{"instances", fmt.Sprint(im.Instances)})
 	}
@@ -58,23 +60,6 @@ func importOne(p *Page, im *launch.Imported, ask bool) {
 	for _, v := range im.IllegalValues {
 		p.Text(2, "not in the list: %s", v)
 	}
-}
-
-// predictCommand asks what Ridgeline predicts for an imported plan; without its
-// --plan the same question says what would be better.
-func predictCommand(im *launch.Imported) string {
-	model := im.Model
-	if model == "" {
-		model = "MODEL"
-	}
-	gpus := "N"
-	if im.GPUs > 0 {
-		gpus = fmt.Sprint(im.GPUs)
-	}
-	if im.Batch != nil {
-		return fmt.Sprintf("ridgeline train --model %s --cluster GPUx%s --plan %s --global-batch N --seq N", launch.Quote(model), gpus, im.PlanText)
-	}
-	return fmt.Sprintf("ridgeline infer --model %s --cluster GPUx%s --plan %s --isl N --osl N", launch.Quote(model), gpus, im.PlanText)
 }
 
 // Launch prints what was written where.

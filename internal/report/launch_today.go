@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/deploy"
@@ -67,18 +68,18 @@ func better(a *api.TodayAnswer) *deploy.Point {
 }
 
 // importToday answers what the imported configuration gives, and what would give more.
-func importToday(p *Page, a *api.TodayAnswer) {
+func importToday(p *Page, im *launch.Imported, a *api.TodayAnswer) {
 	if a.Training != nil {
 		todayTraining(p, a.Training)
 	} else {
-		todayServing(p, a)
+		todayServing(p, im, a)
 	}
 	for _, n := range a.Notes {
 		p.Text(2, "note: %s", n)
 	}
 }
 
-func todayServing(p *Page, a *api.TodayAnswer) {
+func todayServing(p *Page, im *launch.Imported, a *api.TodayAnswer) {
 	today, b := a.Serving.Best.Best, better(a)
 	r := a.Serving.Request
 	p.section("What it gives on %s, %s of %s + %s tokens in flight", r.Clusters[0].Name, Plural(int64(today.Concurrency), "request"), Grouped(r.ISL), Grouped(r.OSL))
@@ -113,15 +114,19 @@ func todayServing(p *Page, a *api.TodayAnswer) {
 	p.Table(heads, rows)
 	p.Line("")
 	p.Line("today:")
-	p.planLine(2, today.String())
+	withWords := func(x *deploy.Point, r *api.InferRequest) string {
+		return strings.Join(append([]string{x.String()}, inferWords(r)...), " ")
+	}
+	p.planLine(2, withWords(today, r))
 	switch {
 	case b != nil && !today.Fits:
 		p.Text(0, "It needs %s more per GPU than there is. What serves this load with the most output per GPU:", unit.FormatGB(today.Lacks()))
-		p.planLine(2, b.String())
+		p.planLine(2, withWords(b, a.Better.Request))
 	case b != nil:
 		p.Line("better, at the same load with %s:", keeping(a))
-		p.planLine(2, b.String())
-		p.Text(0, "That is %.2f times the output of a GPU. `ridgeline launch --plan` writes it.", a.Gain())
+		p.planLine(2, withWords(b, a.Better.Request))
+		p.Text(0, "That is %.2f times the output of a GPU. This writes it:", a.Gain())
+		p.Text(2, "%s", launchWords(im, a.Better.Request, b))
 	case !today.Fits:
 		p.Text(0, "It needs %s more per GPU than there is, and no layout of %s serves this load.", unit.FormatGB(today.Lacks()), r.Clusters[0].Name)
 	default:
