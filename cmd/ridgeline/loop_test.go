@@ -186,8 +186,8 @@ type pair struct {
 var pairs = []pair{
 	{"llama", ggufwrite.Config{Architecture: "llama", Hidden: 768, KVHeads: 4},
 		ggufwrite.Config{Architecture: "llama", Hidden: 1024, Inner: 2816, Layers: 16, Heads: 16, KVHeads: 4, Vocab: 16384}, map[string]int{"f16": 12, "q8_0": 24, "q4_0": 40}},
-	{"deepseek2", ggufwrite.Config{Architecture: "deepseek2", Hidden: 512},
-		ggufwrite.Config{Architecture: "deepseek2", Layers: 10}, map[string]int{"f16": 8, "q8_0": 12, "q4_0": 22}},
+	{"deepseek2", ggufwrite.Config{Architecture: "deepseek2", Hidden: 640},
+		ggufwrite.Config{Architecture: "deepseek2", Layers: 10}, map[string]int{"f16": 6, "q8_0": 10, "q4_0": 18}},
 }
 
 // allowed is the largest error of a decode step, by the format of the weights.

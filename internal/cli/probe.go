@@ -90,7 +90,7 @@ func newProbeCPUCommand(env *Env) *cobra.Command {
 	var size, repeats int64
 	cmd := &cobra.Command{Use: "cpu"}
 	cmd.Flags().Var(ask.Quantity(&c.Threads, ask.Concurrencies, "LIST", ""), "threads", "thread counts to measure, such as 1,2,4 (default: 1, doubling up to all cores)")
-	cmd.Flags().Var(ask.Quantity((*unit.Bytes)(&c.Bytes), unit.ParseBytes, "SIZE", "256MiB"), "array", "size of each of the three arrays, all threads together; four times the last-level cache where memory allows")
+	cmd.Flags().Var(ask.Quantity((*unit.Bytes)(&c.Bytes), unit.ParseBytes, "SIZE", "256MiB"), "array", "size of each of the three arrays and of the largest working set, all threads together; four times the last-level cache where memory allows")
 	countFlag(cmd, &size, "size", "M = N = K of the matrix products (default 1024)")
 	countFlag(cmd, &repeats, "repeats", "of each measurement (default 7)")
 	k.register(cmd)

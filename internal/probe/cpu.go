@@ -14,7 +14,7 @@ import (
 // CPU is what to measure on the CPU. The zero value takes the defaults.
 type CPU struct {
 	Threads []int         // counts to try; nil = 1 and doubling up to all cores
-	Bytes   int64         // of each array; 0 = DefaultArray
+	Bytes   int64         // of each array and of the largest working set; 0 = DefaultArray
 	Size    int           // M = N = K of the products; 0 = 1024
 	Repeats int           // of every measurement; 0 = 7
 	Pause   time.Duration // between repeats, so that they see the machine at several times

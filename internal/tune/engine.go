@@ -237,11 +237,11 @@ func groups(points []point, prompts bool) []group {
 
 // search sets the fitted machine and gives its rates.
 func (f *vectorFit) search(points []point) (rates, error) {
-	prompts, err := f.best(groups(points, true), func(core float64) rates { return rates{prompt: core} })
+	decodes, err := f.best(groups(points, false), nil, func(core float64) rates { return rates{decode: core} })
 	if err != nil {
 		return rates{}, err
 	}
-	decodes, err := f.best(groups(points, false), func(core float64) rates { return rates{decode: core} })
+	prompts, err := f.best(groups(points, true), decodes.rows, func(core float64) rates { return rates{prompt: core} })
 	if err != nil {
 		return rates{}, err
 	}
@@ -250,8 +250,10 @@ func (f *vectorFit) search(points []point) (rates, error) {
 	return all, nil
 }
 
-// best is the rates with the least spread; with is those of a core's rate alone.
-func (f *vectorFit) best(list []group, with func(core float64) rates) (rates, error) {
+// best is the rates with the least spread; with is those of a core's rate alone. Groups
+// come by rising rows and build on the rates of fewer rows, known ones and those before:
+// an expert has fewer rows than the step.
+func (f *vectorFit) best(list []group, known []hw.RowRate, with func(core float64) rates) (rates, error) {
 	var kept rates
 	if len(list) == 0 {
 		return kept, nil
@@ -265,7 +267,9 @@ func (f *vectorFit) best(list []group, with func(core float64) rates) (rates, er
 		loss := 0.0
 		now := with(top * share)
 		for i := range list {
-			rate, spread, err := f.rate(&list[i], with(top*share))
+			core := with(top * share)
+			core.rows = slices.Concat(known, now.rows)
+			rate, spread, err := f.rate(&list[i], core)
 			if err != nil {
 				return kept, err
 			}
@@ -279,13 +283,15 @@ func (f *vectorFit) best(list []group, with func(core float64) rates) (rates, er
 	return kept, nil
 }
 
-// rate is the one at which a group's products run, by bisection, and the sum of
-// squared logarithms of predicted over measured that it leaves.
+// rate is the one at which a group's products run beside the rates of core, by bisection,
+// and the sum of squared logarithms of predicted over measured that it leaves.
 func (f *vectorFit) rate(g *group, core rates) (hw.RowRate, float64, error) {
+	core.rows = append(slices.Clone(core.rows), hw.RowRate{Format: g.format, Rows: g.rows})
+	own := &core.rows[len(core.rows)-1]
 	low, high := math.Log(slowest), math.Log(f.ceiling(g))
 	for range 30 {
 		mid := (low + high) / 2
-		core.rows = []hw.RowRate{{Format: g.format, Rows: g.rows, Rate: math.Exp(mid)}}
+		own.Rate = math.Exp(mid)
 		mean, _, err := f.bias(g, core)
 		switch {
 		case err != nil:
@@ -297,7 +303,7 @@ func (f *vectorFit) rate(g *group, core rates) (hw.RowRate, float64, error) {
 		}
 	}
 	_, spread, err := f.bias(g, core)
-	return core.rows[0], spread, err
+	return *own, spread, err
 }
 
 // ceiling bounds a group's rate: at it products take a hundredth of the group's fastest

@@ -169,3 +169,37 @@ func TestWorkingSetsOfAProbe(t *testing.T) {
 		}
 	}
 }
+
+// Experts have fewer rows than the step: a fit of a mixture of experts gives back the
+// steps it was made of, which rates fitted one by one do not.
+func TestFitOfExpertsIsConsistent(t *testing.T) {
+	truth, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &vectorFit{machine: truth.Machine, engine: "llamacpp", known: truth.Machine.Device.Clone(), source: "truth"}
+	f.set(rates{prompt: 30e9, decode: 5e9, rows: []hw.RowRate{{Format: unit.Q8_0, Rows: 1, Rate: 20e9}, {Format: unit.Q8_0, Rows: 4, Rate: 40e9}, {Format: unit.Q8_0, Rows: promptRows, Rate: 90e9}}})
+	m, err := catalog.Model("mixtral-8x7b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.Layers, m.Checkpoint = m.Layers[:1], model.Checkpoint{Weights: unit.Q8_0, Experts: unit.Q8_0, Head: unit.Q8_0}
+	rec := &record.Record{Source: "steps"}
+	for _, r := range []record.Result{{What: "decode", Batch: 1, Context: 100}, {What: "decode", Batch: 4, Context: 100}, {What: "prefill", Batch: 1, Tokens: 64}, {What: "prefill", Batch: 1, Tokens: 512}} {
+		r.Kind, r.Unit = record.Serving, "s"
+		p := newPoint(m, &r)
+		if r.Value, err = f.predict(&p); err != nil {
+			t.Fatal(err)
+		}
+		rec.Results = append(rec.Results, r)
+	}
+	o, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}, Runs: []Run{{m, rec}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range o.Residuals {
+		if math.Abs(r.Fitted/r.Measured-1) > 0.03 {
+			t.Errorf("%+v: off by more than 3 %%", r)
+		}
+	}
+}
