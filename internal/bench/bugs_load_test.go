@@ -280,6 +280,8 @@ func testGoodput(t *testing.T) {
 	})
 	if s := &w.Stages[0]; s.Requests.OK != 1 || s.Requests.Cancelled != 1 || *s.GoodShare != 1 {
 		t.Errorf("%+v, good share %v: what the client gave up is not the service's", s.Requests, *s.GoodShare)
+	} else {
+		near(t, "goodput", *s.Goodput, 1/(s.To-s.From))
 	}
 	w = evaluate(t, whole, func(c *Config) { c.Stream, c.SLO = false, &SLO{TTFT: 1, At: "mean"} })
 	if s := &w.Stages[0]; s.Requests.OK != 1 || s.Goodput != nil || s.GoodShare != nil {

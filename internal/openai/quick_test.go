@@ -20,7 +20,7 @@ var chunks = []string{
 	`{"choices":[{"delta":{"content":"a\"b\u00e9\n"}}]}`, `{"choices":[{"delta":{"content":[{"type":"text","text":"a"}]}}]}`,
 	`{"choices":[{"delta":{"tool_calls":[{"index":0}]}}]}`, `{"choices":[{"delta":{"function_call":{}}}]}`, `{"choices":[{"delta":{"refusal":"no"}}]}`,
 	`{"choices":[{"message":{"content":"whole"},"finish_reason":"stop"}]}`, `{"choices":null}`, `{"choices":{}}`, `{"choices":[1]}`, `{"choices":[{},{}]}`, `{"choices":[{"delta":{"content":"a"},"delta":{"content":"b"}}]}`,
-	`{"error":null,"choices":[]}`, `{"error":{"message":"full"}}`, `{"object":"error","message":"full"}`, `{"object":7}`, `{"usage":7}`, `{"usage":{"prompt_tokens":-1}}`, `{"usage":{"prompt_tokens":1e3}}`, `{"usage":{"prompt_tokens":"7"}}`, `{"usage":{"prompt_tokens":12345678901}}`, `{"usage":{"prompt_tokens":007}}`,
+	`{"message":"full","choices":[]}`, `{"choices":[{"delta":{},"message":{"content":"a"}}]}`, `{"error":null,"choices":[]}`, `{"error":{"message":"full"}}`, `{"object":"error","message":"full"}`, `{"object":7}`, `{"usage":7}`, `{"usage":{"prompt_tokens":-1}}`, `{"usage":{"prompt_tokens":1e3}}`, `{"usage":{"prompt_tokens":"7"}}`, `{"usage":{"prompt_tokens":12345678901}}`, `{"usage":{"prompt_tokens":007}}`,
 	`{}`, `{ }`, ` {"a" : [ 1 , -2.5 , true , false , null , { "b" : { } } ] } `, `{"a":01}`, `{"a":1.}`, `{"a":-}`, `{"a":1e5}`, `{"a":tru}`, `{"a":truex}`, `{"a":nul}`, `{"a":nullx}`, `{"a":[1,]}`, `{"a":1,}`, `{"a"}`, `{a:1}`, `{"a":1}}`, `{"a":1} x`, "{\"a\":\"\x01\"}", `{"a":"\q"}`, `{"a":[[[[[[1]]]]]]}`, `[]`, `7`, ``, `{`, `{"a":"`, `nu`, `{"choices":[{"finish_reason":"stop","finish_reason":null}]}`, `{"choices":[{"finish_reason":7}]}`,
 	"{\"usage\":{\"prompt_tokens\":3}\x00}", "{}\x00",
 }
