@@ -126,7 +126,7 @@ func todayServing(p *Page, im *launch.Imported, a *api.TodayAnswer) {
 		p.Line("better, at the same load with %s:", keeping(a))
 		p.planLine(2, withWords(b, a.Better.Request))
 		p.Text(0, "That is %.2f times the output of a GPU. This writes it:", a.Gain())
-		p.Text(2, "%s", launchWords(im, a.Better.Request, b))
+		p.indented(2, launchWords(im, a.Better.Request, b))
 	case !today.Fits:
 		p.Text(0, "It needs %s more per GPU than there is, and no layout of %s serves this load.", unit.FormatGB(today.Lacks()), r.Clusters[0].Name)
 	default:
