@@ -33,6 +33,9 @@ func ask(t testing.TB, engine string, target Target, model, text string) *Reques
 	if err != nil {
 		t.Fatal(err)
 	}
+	if engine == argv.LlamaCPP {
+		r.ModelPath = "/models/m.gguf"
+	}
 	if r.Split = p.Disaggregated(); r.Split == nil {
 		r.Serving = &p.Whole.Serving
 	}

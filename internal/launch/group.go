@@ -54,7 +54,9 @@ func (b *builder) warn(format string, args ...any) {
 }
 
 func (b *builder) note(format string, args ...any) {
-	b.notes = append(b.notes, fmt.Sprintf(format, args...))
+	if n := fmt.Sprintf(format, args...); !slices.Contains(b.notes, n) { // as both roles may have it
+		b.notes = append(b.notes, n)
+	}
 }
 
 // lacks says that the engine has not what the plan asks. It is an error, unless
@@ -108,6 +110,14 @@ type role struct {
 	name     string // "", prefill, decode
 	layout   plan.Serving
 	replicas int
+}
+
+// of names the role in a note.
+func (r *role) of() string {
+	if r.name == "" {
+		return ""
+	}
+	return " of " + r.name
 }
 
 // roles are the kinds of instances that the request asks for.

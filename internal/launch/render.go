@@ -77,6 +77,9 @@ func (b *builder) modelReaches() error {
 		if b.Target != Compose {
 			b.note("models of the hub that ask for a token take it from key token of the secret %s, where there is one", hubSecret)
 		}
+		if b.ModelVolume == "" && b.Target != Slurm {
+			b.note("no volume was named, so containers download the model again whenever they start: --model-volume names one that keeps it")
+		}
 	case b.ModelVolume != "" && !strings.HasPrefix(path.Clean(p)+"/", modelDir+"/"):
 		return fmt.Errorf("model path %q is not in the volume %s, which is mounted at %s: give its path there with --model-path", p, b.ModelVolume, modelDir)
 	case b.ModelVolume == "" && b.Target != Compose:

@@ -33,7 +33,11 @@ func (b *builder) llama(r role) (g group, err error) {
 	if s.TP > 1 && g.nodes > 1 {
 		return g, fmt.Errorf("llamacpp splits rows within a node of %d, not tp=%d: use pp=%d over rpc workers", b.NodeGPUs, s.TP, s.TP)
 	}
-	a.add("llama-server", "--model", b.ModelPath, "--alias", b.servedName(), "--host", "0.0.0.0", "--port", strconv.Itoa(b.Serve.Port), "--n-gpu-layers", "all")
+	source, err := b.ggufFlag()
+	if err != nil {
+		return g, err
+	}
+	a.add("llama-server", source, b.ModelPath, "--alias", b.servedName(), "--host", "0.0.0.0", "--port", strconv.Itoa(b.Serve.Port), "--n-gpu-layers", "all")
 	g.args, g.ready, g.prepare = 1, "/health", llamaPath
 	switch {
 	case s.TP > 1:
@@ -51,6 +55,18 @@ func (b *builder) llama(r role) (g group, err error) {
 		err = b.llamaWorkers(&g, a)
 	}
 	return g, err
+}
+
+// ggufFlag is the flag by which llama.cpp takes the model, which is a GGUF file or a
+// repository of the hub that holds some.
+func (b *builder) ggufFlag() (string, error) {
+	switch p := strings.ToLower(b.ModelPath); {
+	case strings.HasSuffix(p, ".gguf"), strings.HasPrefix(p, "/"), strings.HasPrefix(p, "."):
+		return "--model", nil
+	case strings.Count(p, "/") == 1 && strings.Contains(p, "gguf"):
+		return "--hf-repo", nil
+	}
+	return "", fmt.Errorf("llamacpp loads a GGUF file, which %s is not: give --model-path FILE.gguf, or a repository of the hub such as ORG/NAME-GGUF", b.ModelPath)
 }
 
 func (b *builder) llamaOptions(a *args) error {

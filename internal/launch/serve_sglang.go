@@ -98,7 +98,7 @@ func (b *builder) sglangOptions(a *args, r role, exchange bool) error {
 	a.count("--chunked-prefill-size", b.ownTokens(r))
 	a.count("--stream-interval", o.StreamInterval)
 	if b.denseInner() > 0 && r.layout.DP > 1 && b.ranksOfDense(r) > 1 {
-		b.note("under attention DP sglang cuts dense FFN layers over all %d ranks; --moe-dense-tp-size 1 keeps them whole", r.layout.Ranks())
+		b.note("under attention DP sglang cuts dense FFN layers over all %d ranks%s; where that is slow, add --moe-dense-tp-size 1 to the command by hand, which keeps them whole on each", r.layout.Ranks(), r.of())
 	}
 	return nil
 }

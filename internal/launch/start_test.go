@@ -154,3 +154,55 @@ func TestRayOfOneNode(t *testing.T) {
 		}
 	}
 }
+
+// TestModelsThatAreLoaded: llama.cpp gets a file or a repository that holds some, and
+// whoever names no volume is told what that costs.
+func TestModelsThatAreLoaded(t *testing.T) {
+	for _, c := range []struct{ path, flag, err string }{
+		{"/m/x", "--model /m/x ", ""}, {"x.gguf", "--model x.gguf ", ""}, {"ggml-org/Llama-3.1-8B-GGUF:Q4_K_M", "--hf-repo ggml-org/", ""},
+		{"meta-llama/Llama-3.1-8B", "", "give --model-path FILE.gguf"},
+	} {
+		r := ask(t, argv.LlamaCPP, Shell, "llama-3.1-8b", "tp=1")
+		r.ModelPath = c.path
+		b, err := Build(r)
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: %v, want %q", c.path, err, c.err)
+			}
+			continue
+		}
+		if err != nil || !strings.Contains(strings.ReplaceAll(b.Files[0].Content, " \\\n ", " "), c.flag) {
+			t.Errorf("%s: %v, want %s", c.path, err, c.flag)
+		}
+	}
+	for _, volume := range []string{"", "models"} {
+		for _, target := range []Target{Kube, Compose} {
+			r := ask(t, argv.VLLM, target, "deepseek-r1", "tp=8")
+			r.ModelVolume = volume
+			b, err := Build(r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if says := strings.Contains(strings.Join(b.Notes, " "), "download the model again"); says != (volume == "") {
+				t.Errorf("%s with volume %q: %q", target, volume, b.Notes)
+			}
+		}
+	}
+}
+
+// TestNotesOnce: what both roles have to say is said once, and what differs names its role.
+func TestNotesOnce(t *testing.T) {
+	for _, engine := range []string{argv.VLLM, argv.SGLang} {
+		b, err := Build(ask(t, engine, Slurm, "deepseek-r1", "prefill:dp=16,ep=16;decode:dp=16,ep=16"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, n := range b.Notes {
+			for _, o := range b.Notes[:i] {
+				if n == o {
+					t.Errorf("%s says twice: %s", engine, n)
+				}
+			}
+		}
+	}
+}
