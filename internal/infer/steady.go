@@ -91,6 +91,7 @@ type steady struct {
 	capacity float64 // prompt chunks that fit into one step
 	chunks   float64 // steps that read one prompt
 	chunk    int64   // tokens of each
+	evicts   bool    // the cache is full and no room is set aside for whole answers
 	others   float64 // (n-1)/n: what one of n clients sees of a population
 	batch    Batch
 }
@@ -99,12 +100,13 @@ type steady struct {
 // engines that do not mix, between them), in chunks that the step's token budget
 // leaves room for:
 //
-//	step    = decode(n) + q (mixed(n, one chunk) - decode(n)),  q = n/steps x chunks
-//	clients = n + rate x TTFT + waiting,                        rate = n/(steps x step)
+//	step    = sum over k of P(k) mixed(n, k chunks),  mean of k: q = n/steps x chunks
+//	clients = n + rate x TTFT + waiting,              rate = n/(steps x step)
 //
-// n is the sequences that generate at once, q the prompt chunks per step. Where q
-// reaches what fits, or the cache is full, the rest of the clients wait. The formula
-// has no bursts: see Point.Valid.
+// n is the sequences that generate at once, q the prompt chunks per step, P Poisson's
+// law or, for requests that are all alike, that of groups. Where q reaches what fits,
+// or the cache is full, the rest of the clients wait, and what a full cache throws out is
+// read again. The formula has no bursts: see Point.Valid.
 func Steady(e *Engine, l *Load) (Point, error) {
 	if l.Concurrency < 1 || l.Rounds < 0 {
 		return Point{}, fmt.Errorf("concurrency %d with %d rounds: give at least 1, and 0 or more", l.Concurrency, l.Rounds)
@@ -139,6 +141,7 @@ func (s *steady) solve() Point {
 	l := s.l
 	held, limit := s.held()
 	clients := min(float64(l.Concurrency), held)
+	s.evicts = limit == CacheFull && float64(l.Concurrency) > held && !s.e.profile.Reserve
 	s.others = (clients - 1) / clients
 	s.budget(clients)
 	most := math.Inf(1) // generating sequences whose successors' prompts still fit

@@ -126,33 +126,32 @@ func (s *steady) mixed(n float64, k int64) float64 {
 	return float64(alone + s.st.Step(&s.batch).Total)
 }
 
-// loaded is the mean step with q chunks in it, between whole numbers of them.
-func (s *steady) loaded(n, q float64) float64 {
-	low := math.Floor(q)
-	a := s.mixed(n, int64(low))
-	if q == low {
-		return a
-	}
-	return a + (q-low)*(s.mixed(n, int64(low)+1)-a)
-}
-
 // step is the mean time between tokens of a sequence.
 func (s *steady) step(n float64) float64 {
 	if s.steps <= 0 {
 		return 0
 	}
-	return s.loaded(s.seen(n), n*s.others/s.steps*s.chunks)
+	return s.reading(s.seen(n)).meanStep(s.read(n * s.others))
+}
+
+// read is the prompt chunks that a step reads on average where n sequences generate:
+// those of answers that follow others, and of sequences that a full cache threw out.
+func (s *steady) read(n float64) float64 {
+	if s.steps <= 0 {
+		return 0
+	}
+	q := n / s.steps
+	if s.evicts {
+		q += s.reread(n, q)
+	}
+	return q * s.chunks
 }
 
 // first is the time from a request's start to its first token without a queue: half
 // of the step that runs, then its own chunks beside those of others. step is s.step(n).
 func (s *steady) first(n, step float64) float64 {
-	q, seen := 0.0, n*s.others
-	if s.steps > 0 {
-		q = seen / s.steps * s.chunks
-	}
-	q = min(q+1, max(s.capacity, 1))
-	t := s.chunks * s.loaded(seen, q)
+	seen := n * s.others
+	t := s.chunks * s.reading(seen).beside(s.read(seen))
 	if seen > 0 {
 		t += step / 2
 	}

@@ -133,6 +133,49 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 	}
 }
 
+// Replicas of DP attention step together, and each reads prompts in the steps of all:
+// what a prompt costs depends on how many share its step. Where lengths vary that is
+// chance, and the closed form agrees as on one replica; lengths within half of the
+// nominal ones, since the opening burst lasts for rounds where they vary less. Users of
+// equal lengths keep the groups that they came in: fewer steps are long, and the closed
+// form, which forms groups anew, is 3 to 10 % slower.
+func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
+	const isl, osl, rounds = 4096, 1024, 20
+	for _, c := range []struct {
+		cluster string
+		dp, n   int
+	}{{"h200x8", 8, 128}, {"h200x8", 8, 512}, {"h200x16", 16, 512}, {"h800x32", 32, 256}, {"h800x32", 32, 1024}} {
+		if testing.Short() && c.n > 256 {
+			continue
+		}
+		e := real(t, "deepseek-r1", c.cluster, plan.Serving{TP: 1, PP: 1, DP: c.dp, EP: c.dp, DCP: 1, Replicas: 1}, "vllm")
+		s := service(t, e)
+		half := func(n int) workload.Length { return workload.Length{Low: n / 2, High: n + n/2} }
+		varied, err := (&workload.Synthetic{Input: half(isl), Output: half(osl), Concurrency: c.n, Requests: rounds * c.n}).Generate()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for name, x := range map[string]struct {
+			load *workload.Workload
+			rate float64 // tolerance of steps and tokens
+			ttft float64
+		}{"varied": {varied, 0.04, 0.25}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), 0.12, 0.5}} {
+			p, err := infer.Steady(e, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(c.n), Fixed: name == "equal"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			m := run(t, s, x.load, Options{}).Mean()
+			for what, v := range map[string][3]float64{"tpot": {m.TPOT.Mean, float64(p.TPOT), x.rate}, "output": {m.OutputRate, p.Output, x.rate}, "ttft": {m.TTFT.Mean, float64(p.Steady), x.ttft}} {
+				gap := v[0]/v[1] - 1
+				t.Logf("%s, %d users of %s lengths: %s %.4g, closed form %.4g (%+.1f %%)", c.cluster, c.n, name, what, v[0], v[1], 100*gap)
+				if math.Abs(gap) > v[2] {
+					t.Errorf("%s, %d users of %s lengths: %s is off by more than %.0f %%", c.cluster, c.n, name, what, 100*v[2])
+				}
+			}
+		}
+	}
+}
+
 // Both views say alike where queueing takes over: clients within 15 %, answers per
 // second within 8 %.
 func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {

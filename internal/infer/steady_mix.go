@@ -1,0 +1,186 @@
+package infer
+
+import (
+	"math"
+	"math/bits"
+)
+
+// Numbers of prompts in a step count from so many standard deviations below the mean on
+// and until all but a share of the steps is counted.
+const (
+	tails = 5
+	rest  = 1e-5
+)
+
+// stretch is numbers of prompt chunks from a to b over which a step's time grows evenly,
+// from at by slope for each.
+type stretch struct {
+	a, b      int64
+	at, slope float64
+}
+
+// reading is steps of n generating sequences by the prompt chunks that they read; most
+// fit into one. Stretches are priced as they are asked for.
+type reading struct {
+	s         *steady
+	n         float64
+	most      int64
+	full      float64 // time of a step of most chunks; 0 = not asked for yet
+	stretches []stretch
+}
+
+func (s *steady) reading(n float64) *reading {
+	return &reading{s: s, n: n, most: int64(max(s.capacity, 1))}
+}
+
+// step is the time of a step of k chunks. Those beyond what fits are read in full steps.
+func (r *reading) step(k int64) float64 {
+	if k >= r.most {
+		if r.full == 0 {
+			r.full = r.s.mixed(r.n, r.most)
+		}
+		if k == r.most {
+			return r.full
+		}
+		idle := r.step(0)
+		return idle + float64(k)/float64(r.most)*(r.full-idle)
+	}
+	for i := len(r.stretches) - 1; i >= 0; i-- {
+		if t := &r.stretches[i]; t.a <= k && k <= t.b {
+			return t.at + t.slope*float64(k-t.a)
+		}
+	}
+	r.stretches = append(r.stretches, r.price(k))
+	return r.step(k)
+}
+
+// price is the stretch of k chunks: by those of the busiest replica 1, 2, 3 to 4, 5 to 8
+// and so on.
+func (r *reading) price(k int64) stretch {
+	dp := int64(r.s.e.setup.Plan.DP)
+	var t stretch
+	if k > 0 {
+		each := (k - 1) / dp // chunks of the busiest replica, less one
+		wide := int64(1) << max(bits.Len64(uint64(each))-1, 0)
+		from := each / wide * wide
+		t.a, t.b = from*dp+1, min((from+wide)*dp, r.most-1)
+	}
+	t.at = r.s.mixed(r.n, t.a)
+	if t.b > t.a {
+		t.slope = (r.s.mixed(r.n, t.b) - t.at) / float64(t.b-t.a)
+	}
+	return t
+}
+
+// mean is the mean time of a step that reads own chunks and those of others, q on
+// average by Poisson's law. It is not the step of the mean number: the first chunk makes
+// a step long (it touches all experts, and replicas of DP attention, which step together,
+// wait for the one that reads), what other replicas read meanwhile adds little.
+func (r *reading) mean(own int64, q float64) float64 {
+	if own >= r.most || q >= float64(r.most) {
+		return r.step(r.most)
+	}
+	low := math.Floor(max(0, q-tails*math.Sqrt(q)))
+	gamma, _ := math.Lgamma(low + 1)
+	p := math.Exp(-q - gamma)
+	if low > 0 {
+		p = math.Exp(low*math.Log(q) - q - gamma)
+	}
+	time, weights := 0.0, 0.0
+	for k := int64(low); weights < 1-rest && p > 0; k++ {
+		chunks := own + k
+		if own > 0 { // the others' chunks that do not fit wait
+			chunks = min(chunks, r.most)
+		}
+		time += p * r.step(chunks)
+		weights += p
+		p *= q / float64(k+1)
+	}
+	time /= weights
+	if r.full > 0 {
+		time = min(time, r.full)
+	}
+	return time
+}
+
+// settling is the most rounds in which the mean step of groups is found.
+const settling = 16
+
+// groups is the prompts that steps read where those who come while a step lasts are read
+// together in the next one: all who came in a long step make the next one long.
+type groups struct {
+	mean       float64 // of all steps
+	idle, long float64 // steps without and with prompts, mean
+	share      float64 // of the steps with prompts
+	rate       float64 // prompt chunks a second
+}
+
+// groups are those of clients who come at moments of their own on the clock, q chunks a
+// step on average: the number in a step is Poisson's over the time of the step before.
+//
+//	mean = share step(rate long) + (1 - share) step(rate idle)
+func (r *reading) groups(q float64) groups {
+	g := groups{mean: r.mean(0, q), idle: r.step(0)}
+	g.long = max(g.mean, r.step(1))
+	for range settling {
+		g.rate = q / g.mean
+		come, none := 1-math.Exp(-g.rate*g.idle), math.Exp(-g.rate*g.long)
+		g.share = come / (come + none)
+		mean := g.share*r.mean(0, g.rate*g.long) + (1-g.share)*r.mean(0, g.rate*g.idle)
+		if g.share > 0 {
+			g.long = max((mean-(1-g.share)*g.idle)/g.share, g.idle)
+		}
+		near := math.Abs(mean-g.mean) < 1e-4*mean
+		if g.mean = (g.mean + mean) / 2; near {
+			break
+		}
+	}
+	return g
+}
+
+// grouped tells that prompts are read in groups that matter: answers of lengths that vary
+// end at steps of their own, those of equal ones keep the groups that their clients came
+// in, and it is several replicas whose prompts take no longer together than one.
+func (s *steady) grouped(q float64) bool { return q > 0 && s.l.Fixed && s.e.setup.Plan.DP > 1 }
+
+// meanStep is the mean time of a step that reads q chunks on average.
+func (r *reading) meanStep(q float64) float64 {
+	if !r.s.grouped(q) {
+		return r.mean(0, q)
+	}
+	return r.groups(q).mean
+}
+
+// beside is the mean time of a step that reads a given chunk and those of others, q a
+// step on average.
+func (r *reading) beside(q float64) float64 {
+	if !r.s.grouped(q) {
+		return r.mean(1, q)
+	}
+	g := r.groups(q)
+	after := g.share * g.long / g.mean // it came while a step with prompts lasted
+	return after*r.mean(1, g.rate*g.long) + (1-after)*r.mean(1, g.rate*g.idle)
+}
+
+// reread is how many prompts a step reads again on average because full caches threw
+// their sequences out, where n generate and q answers end in it. The cache of a rank is
+// full when less than a prompt's room is free, any share of it alike. A step lets it grow
+// by a token for each that generates, and an answer that ends frees its own room; what is
+// then missing is taken from those who came last, prompt by prompt:
+//
+//	evicted = ranks x sum over k of Poisson(k; q) max(0, grown - k (ISL + OSL)) / ISL
+//
+// What prefix caches keep of an evicted prompt is not read again: until the next answer
+// ends, and makes room for it, the others grow over OSL tokens of it.
+func (s *steady) reread(n, q float64) float64 {
+	ranks := float64(s.e.setup.Plan.DP)
+	isl, osl := float64(s.l.ISL), float64(s.l.OSL)
+	grown := n / ranks * s.tokens
+	q /= ranks
+	p, sum := math.Exp(-q), 0.0
+	for k := 0.0; k*(isl+osl) < grown; k++ {
+		sum += p * (grown - k*(isl+osl)) / isl
+		p *= q / (k + 1)
+	}
+	return ranks * sum * min(1, osl/isl)
+}
