@@ -36,9 +36,9 @@ type Deployment struct {
 func NewDeployment(name string) *Deployment {
 	f := &Deployment{Flags: pflag.NewFlagSet(name, pflag.ContinueOnError)}
 	fs := f.Flags
-	fs.StringVar(&f.model, "model", "", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
-	fs.StringVar(&f.cluster, "cluster", "", "`CLUSTER`: GPU and count such as h200x8, a catalogue name or a YAML file")
-	fs.StringVar(&f.plan, "plan", "", "`KEYS` of the deployment, such as tp=8,replicas=2 or prefill:tp=8,workers=2;decode:tp=8")
+	Text(fs, &f.model, "model", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
+	Text(fs, &f.cluster, "cluster", "`CLUSTER`: GPU and count such as h200x8, a catalogue name or a YAML file")
+	Text(fs, &f.plan, "plan", "`KEYS` of the deployment, such as tp=8,replicas=2 or prefill:tp=8,workers=2;decode:tp=8")
 	Count(fs, &f.seed, "seed", "of all that is drawn (default 0)")
 	f.engineFlags()
 	return f
@@ -50,7 +50,7 @@ var Routings = []string{"round-robin", "least-loaded"}
 // engineFlags adds what an engine is told, as its own flags are called.
 func (f *Deployment) engineFlags() {
 	fs := f.Flags
-	fs.StringVar(&f.engine, "engine", "", engineUsage)
+	Text(fs, &f.engine, "engine", engineUsage)
 	fs.Var(Quantity(&f.weights, Format, "FORMAT", ""), "weights", "format of the weights (default: the checkpoint's)")
 	fs.Var(Quantity(&f.experts, Format, "FORMAT", ""), "expert-weights", "format of the routed experts, where it differs from --weights")
 	fs.Var(Quantity(&f.kv, Format, "FORMAT", ""), "kv", "format of the KV cache (default bf16)")
@@ -64,7 +64,7 @@ func (f *Deployment) engineFlags() {
 	fs.BoolVar(&f.eager, "enforce-eager", false, "no CUDA graphs: kernels start at the host's pace")
 	fs.BoolVar(&f.noPrefix, "no-prefix-cache", false, "keep no KV blocks of prompts for later ones")
 	fs.BoolVar(&f.noAhead, "no-async-scheduling", false, "plan a step only when the one before is over")
-	fs.BoolVar(&f.priority, "priority", false, "order the queue by the records' priority before arrival")
+	fs.BoolVar(&f.priority, "priority", false, "order the queue by the requests' priority before arrival: smaller numbers first in vllm, larger ones in sglang and trtllm")
 	fs.StringVar(&f.routing, "routing", Routings[0], "spread requests over replicas: "+strings.Join(Routings, " or "))
 }
 
@@ -75,6 +75,9 @@ func (f *Deployment) Seed() uint64 { return uint64(f.seed) }
 func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits, error) {
 	l := api.SimulateLimits{NoPrefixCache: f.noPrefix, NoAhead: f.noAhead, Priority: f.priority}
 	if err := Required(f.Flags, "model", "cluster", "plan"); err != nil {
+		return nil, l, err
+	}
+	if err := NotEmpty(f.Flags, "model", "plan", "engine", "routing"); err != nil {
 		return nil, l, err
 	}
 	if err := NotZero(f.Flags, "memory-limit"); err != nil {

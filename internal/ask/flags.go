@@ -17,6 +17,7 @@ type quantity[T any] struct {
 	parse func(string) (T, error)
 	kind  string // what help calls the value
 	text  string // as given, or the default as help shows it
+	given bool
 }
 
 func (q *quantity[T]) String() string { return q.text }
@@ -24,9 +25,12 @@ func (q *quantity[T]) Type() string   { return q.kind }
 func (q *quantity[T]) zero() bool     { return reflect.ValueOf(*q.into).IsZero() }
 
 func (q *quantity[T]) Set(s string) error {
+	if q.given {
+		return fmt.Errorf("given twice: give it once")
+	}
 	v, err := q.parse(s)
 	if err == nil {
-		*q.into, q.text = v, s
+		*q.into, q.text, q.given = v, s, true
 	}
 	return err
 }
@@ -34,7 +38,12 @@ func (q *quantity[T]) Set(s string) error {
 // Quantity is the value of a flag whose text parse reads into into. Kind is what
 // help calls the value, text the default as help shows it.
 func Quantity[T any](into *T, parse func(string) (T, error), kind, text string) pflag.Value {
-	return &quantity[T]{into, parse, kind, text}
+	return &quantity[T]{into: into, parse: parse, kind: kind, text: text}
+}
+
+// Text adds a flag that takes a text as it is, once.
+func Text(fs *pflag.FlagSet, into *string, name, usage string) {
+	fs.Var(Quantity(into, func(s string) (string, error) { return s, nil }, "string", ""), name, usage)
 }
 
 // Duration adds a flag that reads a time with its unit; usage says what it means

@@ -51,22 +51,22 @@ const defaultConcurrency = "1..1024"
 func NewInfer() *Infer {
 	f := &Infer{Flags: pflag.NewFlagSet("infer", pflag.ContinueOnError)}
 	fs := f.Flags
-	fs.StringVar(&f.model, "model", "", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
+	Text(fs, &f.model, "model", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
 	fs.Var(Quantity(&f.clusters, parseNames, "LIST", ""), "cluster", "GPU and count such as h200x8, a catalogue name or a YAML file; several, separated by commas, are compared")
-	fs.StringVar(&f.plan, "plan", "", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
+	Text(fs, &f.plan, "plan", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
 	fs.Var(Quantity(&f.isl, workload.ParseLength, "N", ""), "isl", "input tokens per request, all alike: 1024; or varied: 820..1024, 1024+-20%")
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
 	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default "+defaultConcurrency+")")
-	fs.Var(Quantity(&f.weights, List(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
-	fs.Var(Quantity(&f.experts, List(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
-	fs.Var(Quantity(&f.kv, List(Format), "LIST", ""), "kv", "formats of the KV cache to compare (default bf16)")
-	fs.Var(Quantity(&f.spec, List(infer.ParseSpeculation), "LIST", ""), "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
-	fs.Var(Quantity(&f.rtt, List(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
-	fs.Var(Quantity(&f.overlap, List(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
+	fs.Var(Quantity(&f.weights, Distinct(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
+	fs.Var(Quantity(&f.experts, Distinct(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
+	fs.Var(Quantity(&f.kv, Distinct(Format), "LIST", ""), "kv", "formats of the KV cache to compare (default bf16)")
+	fs.Var(Quantity(&f.spec, Distinct(infer.ParseSpeculation), "LIST", ""), "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
+	fs.Var(Quantity(&f.rtt, Distinct(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
+	fs.Var(Quantity(&f.overlap, Distinct(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
 	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0: ranks evenly loaded)")
-	fs.StringVar(&f.loads, "expert-loads", "", "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`")
+	Text(fs, &f.loads, "expert-loads", "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
-	fs.StringVar(&f.engine, "engine", "", engineUsage)
+	Text(fs, &f.engine, "engine", engineUsage)
 	fs.BoolVar(&f.eager, "eager", false, "the engine runs without CUDA graphs: kernels start at the host's pace")
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
 	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
@@ -91,7 +91,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := Required(f.Flags, "model", "cluster", "isl", "osl"); err != nil {
 		return nil, err
 	}
-	if err := NotEmpty(f.Flags, "plan", "engine", "expert-loads"); err != nil {
+	if err := NotEmpty(f.Flags, "model", "plan", "engine", "expert-loads"); err != nil {
 		return nil, err
 	}
 	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "batch-tokens"); err != nil {
@@ -131,6 +131,9 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
 	if n := len(f.price); n > 1 && n != len(f.clusters) {
 		return nil, fmt.Errorf("--price lists %d prices, --cluster %d: give one price for all clusters or one for each", n, len(f.clusters))
+	}
+	if sorted := slices.Sorted(slices.Values(f.clusters)); len(f.price) < 2 && len(slices.Compact(sorted)) < len(f.clusters) {
+		return nil, fmt.Errorf("--cluster names a cluster twice: list each once, or give each its --price")
 	}
 	var list []*hw.Cluster
 	for i, name := range f.clusters {

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -28,6 +29,21 @@ func List[T any](parse func(string) (T, error)) func(string) ([]T, error) {
 			return nil, fmt.Errorf("%d values: give at most %d", len(list), maxList)
 		}
 		return list, nil
+	}
+}
+
+// Distinct reads a list that names nothing twice.
+func Distinct[T any](parse func(string) (T, error)) func(string) ([]T, error) {
+	return func(text string) ([]T, error) {
+		list, err := List(parse)(text)
+		for i := range list {
+			for j := range i {
+				if reflect.DeepEqual(list[i], list[j]) {
+					return nil, fmt.Errorf("%q names a value twice: list each once", text)
+				}
+			}
+		}
+		return list, err
 	}
 }
 

@@ -38,6 +38,10 @@ func (f *Simulate) load(find Finder) (*workload.Workload, error) {
 		return nil, fmt.Errorf("--duration cuts the arrivals of a rate or trace: give --requests in a closed loop")
 	case given("trace") && (given("isl") || given("osl")):
 		return nil, fmt.Errorf("--isl and --osl: the trace has its own lengths, leave them out")
+	case given("requests") && given("duration"):
+		return nil, fmt.Errorf("--requests and --duration both end the load: give one of them")
+	case given("slo-at") && !given("slo"):
+		return nil, fmt.Errorf("--slo-at says what an objective holds for: give --slo, too")
 	case given("trace"):
 		return f.replayed(find, duration)
 	}
@@ -70,7 +74,9 @@ func (f *Simulate) replayed(find Finder, duration time.Duration) (*workload.Work
 	if err != nil {
 		return nil, fmt.Errorf("--trace: %w", err)
 	}
-	if n := int(f.requests); n > 0 && n < len(w.Requests) {
+	if n := int(f.requests); n > len(w.Requests) {
+		return nil, fmt.Errorf("--requests %d: the trace holds %d, give at most that", n, len(w.Requests))
+	} else if n > 0 {
 		w.Requests = w.Requests[:n]
 	}
 	if duration > 0 {

@@ -2,6 +2,7 @@ package ask
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -73,6 +74,9 @@ func (f *Simulate) Request(find Finder) (*api.SimulateRequest, error) {
 	}
 	if r.Load, err = f.load(find); err != nil {
 		return nil, err
+	}
+	if limits.Priority && !slices.ContainsFunc(r.Load.Requests, func(q workload.Request) bool { return q.Priority != 0 }) {
+		return nil, fmt.Errorf("--priority: no request of this load has one, give a --trace of records with the key priority")
 	}
 	if f.Flags.Changed("ramp") {
 		d, err := serve.Nanoseconds(f.ramp)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -54,10 +56,16 @@ func (k *keepFlags) check(cmd *cobra.Command) error {
 
 // openStore opens the store; with create it is made where it is missing.
 func openStore(ctx context.Context, path string, create bool) (*store.DB, error) {
-	if path == "" {
+	given := path != ""
+	if !given {
 		var err error
 		if path, err = store.DefaultPath(); err != nil {
 			return nil, badInput(err)
+		}
+	}
+	if folder := filepath.Dir(path); create && given {
+		if _, err := os.Stat(folder); err != nil {
+			return nil, usagef("--db: there is no folder %s: make it first", folder)
 		}
 	}
 	d, err := store.Open(ctx, path, create)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -67,6 +68,10 @@ func positional(low, high int, what string) cobra.PositionalArgs {
 		case len(args) < low:
 			return usagef("%s needs %s: see `%s --help`", cmd.Name(), what, cmd.CommandPath())
 		case len(args) > high:
+			cmd.SuggestionsMinimumDistance = 2
+			if near := cmd.SuggestionsFor(args[high]); len(near) > 0 {
+				return usagef("unexpected argument %q of %s: did you mean %s?", args[high], cmd.Name(), strings.Join(near, " or "))
+			}
 			return usagef("unexpected argument %q of %s: see `%s --help`", args[high], cmd.Name(), cmd.CommandPath())
 		}
 		return nil

@@ -7,6 +7,10 @@ import (
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
+// farOff is how many times the prediction a measured TPOT may be: no engine is that slow,
+// a wrong unit is.
+const farOff = 100
+
 // Calibrate fits the correction to measured points. One point sets Extra, the wait
 // per exchange stays as counted; two points set both, and the curve goes through
 // them; more are fitted by least squares. It errs where points contradict the
@@ -25,6 +29,10 @@ func Calibrate(at AtRTT, b *Batch, tokens float64, points []Measured) (*Calibrat
 		if floor := s.HBM / unit.Seconds(tokens); m.TPOT < floor {
 			return nil, fmt.Errorf("calibration point tpot=%s@rtt=%s: reading weights and cache alone takes %s per token in this plan: check the figure and its unit, or the cluster's memory bandwidth",
 				unit.FormatSeconds(m.TPOT), unit.FormatSeconds(m.RTT), unit.FormatSeconds(floor))
+		}
+		if model := s.Total / unit.Seconds(tokens); m.TPOT > farOff*model {
+			return nil, fmt.Errorf("calibration point tpot=%s@rtt=%s: more than %d times the %s that this plan is predicted at: check the figure and its unit",
+				unit.FormatSeconds(m.TPOT), unit.FormatSeconds(m.RTT), farOff, unit.FormatSeconds(model))
 		}
 		wires[i] = float64(s.Wire) / tokens
 		rests[i] = float64(m.TPOT) - float64(s.Total-s.Wire)/tokens // = Extra + Slope x wire

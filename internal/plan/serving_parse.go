@@ -77,6 +77,9 @@ func (t *ServingText) Exact() *ServingText {
 // ParseServing reads `key=value` pairs separated by commas, or two such lists
 // with their roles: `prefill:...;decode:...`. Errors are one line.
 func ParseServing(text string) (*ServingText, error) {
+	if text != "" && strings.Trim(text, ",; ") == "" {
+		return nil, fmt.Errorf("plan %q holds no key: write tp=8 or leave it out", text)
+	}
 	if !strings.ContainsAny(text, ":;") {
 		f, err := parseDegrees(text, servingKeys)
 		return &ServingText{Whole: f}, err

@@ -45,6 +45,9 @@ type Engine struct {
 	// Priority orders the queue, and whom to preempt, by Request.Priority before
 	// arrival.
 	Priority bool
+	// HigherFirst serves larger priorities first, as SGLang and TensorRT-LLM do; else
+	// smaller ones go first, as in vLLM.
+	HigherFirst bool
 	// Ahead fixes each step's batch when the step before it starts, so that the
 	// scheduler hides behind the device (async_scheduling); arrivals then wait for
 	// one step more.
@@ -108,7 +111,7 @@ func (e *Engine) check(blockTokens int) error {
 	case e.BlockSize < 1:
 		return fmt.Errorf("block-size %d: give at least 1 token", e.BlockSize)
 	case e.Blocks < 1:
-		return fmt.Errorf("%d KV blocks: there is no memory for a single one", e.Blocks)
+		return fmt.Errorf("the KV cache holds no block of %d tokens: lower block-size, or use more memory for the cache", e.BlockSize)
 	case !(e.Admission >= 0 && e.Admission < maxAdmission):
 		return fmt.Errorf("admission after %g steps: give 0 or more", e.Admission)
 	case min(e.Entry, e.EntryToken) < 0:

@@ -67,7 +67,9 @@ func (s *simulation) accept(rec *workload.Record, i int) error {
 func (s *simulation) assign(r *rank, seq *sequence) {
 	seq.rank = r
 	if r.engine.Priority {
-		seq.priority = seq.record.Priority
+		if seq.priority = seq.record.Priority; r.engine.HigherFirst {
+			seq.priority = -seq.priority
+		}
 	}
 	r.load++
 }

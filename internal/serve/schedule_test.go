@@ -198,7 +198,7 @@ func TestBadInput(t *testing.T) {
 		"max-num-seqs 0":           func(e *Engine) { e.MaxSeqs = 0 },
 		"max-num-batched-tokens 7": func(e *Engine) { e.MaxTokens = 7 },
 		"block-size 0":             func(e *Engine) { e.BlockSize = 0 },
-		"0 KV blocks":              func(e *Engine) { e.Blocks = 0 },
+		"lower block-size":         func(e *Engine) { e.Blocks = 0 },
 		"no prices":                func(e *Engine) { e.Stepper = nil },
 		"does not fit the clock":   func(e *Engine) { e.Stepper = ms(math.NaN()) },
 		"-0.001 s does not fit":    func(e *Engine) { e.Stepper = ms(-1) },

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"slices"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -8,6 +9,11 @@ import (
 
 // DefaultBlock is vLLM's tokens per KV block (--block-size).
 const DefaultBlock = 16
+
+// higherFirst are the engines that serve larger priorities first: SGLang's
+// --enable-priority-scheduling (without --schedule-low-priority-values-first) and
+// TensorRT-LLM's request priority. vLLM's --scheduling-policy priority serves smaller ones.
+var higherFirst = []string{"sglang", "trtllm"}
 
 // Of is how the engine schedules by its setup and profile: as many replicas,
 // sequences and tokens per step as it prices, and as many KV blocks as its memory
@@ -27,7 +33,7 @@ func Of(e *infer.Engine) (Engine, error) {
 	return Engine{Stepper: e, Ranks: ranks, MaxSeqs: int(min(setup.MaxSequences, setup.MaxBatchTokens)), MaxTokens: int(setup.MaxBatchTokens),
 		BlockSize: DefaultBlock, Blocks: int(e.KVTokens() / int64(ranks) / DefaultBlock), MaxContext: int(setup.Model.MaxContext),
 		PrefixCache: true, ReserveFull: true, Ahead: true, Separate: setup.Profile.Separate, Entry: entry, EntryToken: perToken,
-		Admission: setup.Profile.Admission}, nil
+		Admission: setup.Profile.Admission, HigherFirst: slices.Contains(higherFirst, setup.Profile.Engine)}, nil
 }
 
 // Over is the time function of a disaggregated service whose caches of perToken

@@ -78,7 +78,7 @@ type recordLine struct {
 	Generated int       `json:"generated_tokens"`
 	Cached    int       `json:"cached_tokens"`
 	Preempted int       `json:"preempted"`
-	Priority  int       `json:"priority,omitempty"`
+	Priority  int       `json:"priority"`
 	Instance  int       `json:"instance"`
 	Scheduled float64   `json:"scheduled_seconds"`
 	Queued    float64   `json:"queued_seconds"`

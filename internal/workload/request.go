@@ -20,7 +20,7 @@ type Request struct {
 	Input    int           // prompt tokens, at least 1
 	Output   int           // tokens to generate, at least 1
 	Line     int           // of the trace's file, from 1; 0 = drawn
-	Priority int           // lower goes first, under a priority policy
+	Priority int           // under a priority policy; which goes first is the engine's
 	// Blocks identify the content of the prompt in blocks of Workload.BlockTokens
 	// tokens: equal ids at the same place after equal ids are equal tokens. The
 	// last block may be partial. nil: the prompt shares nothing.

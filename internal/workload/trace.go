@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/input"
@@ -51,6 +52,11 @@ func Read(r io.Reader, name string) (*Workload, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	for _, mark := range []string{"\xff\xfe", "\xfe\xff"} {
+		if m, _ := b.Peek(2); string(m) == mark {
+			return nil, fmt.Errorf("%s: the text is UTF-16: give it in UTF-8", name)
+		}
+	}
 	first, err := b.Peek(1)
 	if err == io.EOF {
 		return nil, fmt.Errorf("%s: the trace is empty: give one with at least one request", name)
@@ -88,7 +94,7 @@ func (t *trace) fail(line int, format string, args ...any) error {
 // unread is the error of a file that cannot be read on after some lines.
 func (t *trace) unread(after int, err error) error {
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return t.fail(after+1, "the file is cut short: copy it again")
+		return t.fail(after+1, "the file is cut short, or bytes stand behind its gzip data: copy it again")
 	}
 	return t.fail(after+1, "%v", err)
 }
@@ -97,6 +103,9 @@ func (t *trace) unread(after int, err error) error {
 func jsonText(err error) string {
 	var of *json.UnmarshalTypeError
 	if errors.As(err, &of) && of.Field != "" {
+		if strings.HasPrefix(of.Value, "number") {
+			return fmt.Sprintf("%s is the %s: give a whole number in digits, or text where the key is one", of.Field, of.Value)
+		}
 		return fmt.Sprintf("%s is a %s: give a number, or text where the key is one", of.Field, of.Value)
 	}
 	return fmt.Sprintf("%v: give one JSON object per line", err)

@@ -20,7 +20,10 @@ func (t *trace) readCSV(r io.Reader) error {
 	c := csv.NewReader(r)
 	c.ReuseRecord = true
 	header, err := c.Read()
-	if err != nil {
+	switch {
+	case err == io.EOF:
+		return nil // blank lines alone: Read says that there is no request
+	case err != nil:
 		return t.csvError(0, err)
 	}
 	var at [3]int
