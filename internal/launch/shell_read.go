@@ -77,7 +77,7 @@ func expanded[T any](do func() (T, error)) (out T, err error) {
 // resolve replaces the shell variables of one word from env. A word that holds
 // others, or anything that would have to be run, stays as it is.
 func resolve(word string, env map[string]string) string {
-	if !strings.Contains(word, "$") || len(env) == 0 && !strings.Contains(word, ":-") {
+	if !strings.Contains(word, "$") || len(env) == 0 && !strings.Contains(word, ":-") || tooDeep(word) {
 		return word
 	}
 	doc, err := syntax.NewParser().Document(strings.NewReader(word))
@@ -109,6 +109,9 @@ type scriptReader struct {
 }
 
 func (s *scriptReader) read(name, text string, depth int) error {
+	if err := checkNesting(text); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
+	}
 	f, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		var at syntax.ParseError
