@@ -30,7 +30,7 @@ Degrees that --plan leaves out are 1; a training plan takes dp from --cluster, z
 and one sequence per micro-batch. Files go to --out, or all to stdout.`,
 		Example: `  ridgeline launch --engine vllm --target k8s --model deepseek-r1 --plan tp=8,dp=2,ep=16 --kv fp8 --prefix-cache off
   ridgeline launch --engine sglang --target slurm --model deepseek-r1 --plan "prefill:dp=8,ep=8,workers=2;decode:dp=16,ep=16"
-  ridgeline launch --engine megatron-lm --target slurm --model deepseek-v3 --cluster h800x2048 --plan pp=16,vpp=2,ep=64,zero=1 --global-batch 16384 --seq 4096 --precision fp8
+  ridgeline launch --engine megatron-lm --target slurm --model deepseek-v3 --cluster h800x2048 --plan pp=16,ep=64,zero=1,recompute=selective --global-batch 16384 --seq 4096 --precision fp8
   ridgeline launch import --engine vllm -- vllm serve deepseek-ai/DeepSeek-R1 -tp 8`,
 		Args: unknownCommand,
 	}

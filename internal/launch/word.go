@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"mvdan.cc/sh/v3/syntax"
 )
@@ -70,11 +71,37 @@ func Quote(text string) string {
 	if text != "" && strings.Trim(text, plainLetters) == "" {
 		return text
 	}
+	if strings.ContainsFunc(text, func(c rune) bool { return c >= 0x80 }) {
+		return quoteBytes(text)
+	}
 	q, err := syntax.Quote(text, syntax.LangBash)
 	if err != nil {
 		return "'" + strings.ReplaceAll(strings.ReplaceAll(text, "\x00", ""), "'", `'\''`) + "'"
 	}
 	return q
+}
+
+// quoteBytes quotes text beyond ASCII byte by byte: \u escapes would depend on the locale
+// in which the script runs.
+func quoteBytes(text string) string {
+	if utf8.ValidString(text) && !strings.ContainsFunc(text, func(c rune) bool { return c < ' ' || c == 0x7f }) {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
+	}
+	var b strings.Builder
+	b.WriteString("$'")
+	for i := range len(text) {
+		switch c := text[i]; {
+		case c == 0: // cannot be an argument
+		case c == '\\' || c == '\'':
+			b.WriteString("\\" + string(c))
+		case c < ' ' || c >= 0x7f:
+			fmt.Fprintf(&b, "\\x%02x", c)
+		default:
+			b.WriteByte(c)
+		}
+	}
+	b.WriteByte('\'')
+	return b.String()
 }
 
 // variable is the name of the variable that a word refers to.
