@@ -39,6 +39,11 @@ type envVar struct {
 	value Word
 }
 
+// sets tells whether the group's own environment has a variable.
+func (g *group) sets(name string) bool {
+	return slices.ContainsFunc(g.env, func(e envVar) bool { return e.name == name })
+}
+
 // builder collects what the parts of a bundle have to say.
 type builder struct {
 	*Request
@@ -151,6 +156,7 @@ func Build(r *Request) (*Bundle, error) {
 	for i := range b.groups {
 		for _, e := range r.Env {
 			name, value, _ := strings.Cut(e, "=")
+			b.groups[i].env = slices.DeleteFunc(b.groups[i].env, func(v envVar) bool { return v.name == name }) // the user's own counts
 			b.groups[i].env = append(b.groups[i].env, envVar{name, Word{Text: value}})
 		}
 	}

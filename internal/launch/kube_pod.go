@@ -115,8 +115,11 @@ func (b *builder) podEnv(g *group, words []Word, names map[Ref]string) (env []co
 	if path.IsAbs(b.ModelPath) || g.role == "router" {
 		return env
 	}
-	if b.ModelVolume != "" {
+	if b.ModelVolume != "" && !g.sets("HF_HOME") {
 		env = append(env, corev1.EnvVar{Name: "HF_HOME", Value: modelDir})
+	}
+	if g.sets("HF_TOKEN") {
+		return env
 	}
 	optional := true
 	return append(env, corev1.EnvVar{Name: "HF_TOKEN", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{

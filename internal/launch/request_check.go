@@ -39,11 +39,19 @@ func (r *Request) check() error {
 	if r.RouterImage != "" && r.Split == nil {
 		return fmt.Errorf("--router-image %s is of the router before two roles: leave it out, or give a plan of prefill and decode", r.RouterImage)
 	}
+	named := map[string]bool{}
 	for _, e := range r.Env {
 		name, value, ok := strings.Cut(e, "=")
 		if !ok || name == "" || strings.Trim(name, envName) != "" || name[0] >= '0' && name[0] <= '9' || strings.ContainsRune(value, 0) {
 			return fmt.Errorf("environment %q: write NAME=VALUE", e)
 		}
+		switch {
+		case slices.Contains(ownNames, name):
+			return fmt.Errorf("environment %s is set by what is written here, or by the shell itself: leave it out", name)
+		case named[name]:
+			return fmt.Errorf("environment %s is given twice: keep one", name)
+		}
+		named[name] = true
 	}
 	if domain, kind, ok := strings.Cut(r.RDMA, "/"); r.RDMA != "" && (!ok || checkObject("", domain, maxSubdomain, true) != nil || kind == "" || strings.Trim(kind, plainName) != "") {
 		return fmt.Errorf("resource %q is none of Kubernetes: write DOMAIN/NAME such as rdma/ib", r.RDMA)
@@ -100,6 +108,12 @@ func targetNames(list []Target) string {
 	}
 	return strings.Join(names, ", ")
 }
+
+// ownNames are variables that scripts and manifests set, schedulers set for them, or bash
+// does not let be set.
+var ownNames = []string{"NODE_RANK", "LEADER_ADDRESS", "CONFIG_DIR", "OWN_ADDRESS", "POD_IP", "RPC_WORKERS", "HOSTS", "COMMAND", "MODEL_CACHE", routerConfig,
+	"LWS_WORKER_INDEX", "LWS_LEADER_ADDRESS", "LWS_GROUP_SIZE", "JOB_COMPLETION_INDEX", "SLURM_NODEID",
+	"UID", "EUID", "PPID", "BASHOPTS", "SHELLOPTS", "BASH_VERSINFO"}
 
 // envName are the letters of a variable's name.
 const envName = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_"

@@ -206,3 +206,31 @@ func TestNotesOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestUsersEnvironment: the user's value counts, once, and what the files set themselves
+// is refused.
+func TestUsersEnvironment(t *testing.T) {
+	for _, target := range []Target{Shell, Kube, Compose} {
+		r := ask(t, argv.VLLM, target, "deepseek-r1", "tp=8")
+		r.Env = []string{"HF_TOKEN=mine", "VLLM_ENGINE_READY_TIMEOUT_S=7"}
+		b, err := Build(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := b.Files[0].Content
+		for name, value := range map[string]string{"HF_TOKEN": "mine", "VLLM_ENGINE_READY_TIMEOUT_S": "7"} {
+			if strings.Count(text, name) != 1 || !strings.Contains(text, value) {
+				t.Errorf("%s: %s is not %s alone in %s", target, name, value, text)
+			}
+		}
+		for _, c := range []struct {
+			env  []string
+			says string
+		}{{[]string{"NODE_RANK=0"}, "leave it out"}, {[]string{"UID=1"}, "leave it out"}, {[]string{"A=1", "A=2"}, "given twice"}} {
+			r.Env = c.env
+			if _, err := Build(r); err == nil || !strings.Contains(err.Error(), c.says) {
+				t.Errorf("%s %v: %v, want %q", target, c.env, err, c.says)
+			}
+		}
+	}
+}

@@ -98,8 +98,10 @@ func (b *builder) composedModel(g *group, s *composeService) {
 	switch dir := path.Dir(b.ModelPath); {
 	case g.role == "router":
 	case !local:
-		s.Environment["HF_TOKEN"] = "${HF_TOKEN:-}" // of whoever starts it
-		if b.ModelVolume != "" {
+		if !g.sets("HF_TOKEN") {
+			s.Environment["HF_TOKEN"] = "${HF_TOKEN:-}" // of whoever starts it
+		}
+		if b.ModelVolume != "" && !g.sets("HF_HOME") {
 			s.Environment["HF_HOME"] = modelDir
 		}
 	case b.ModelVolume != "":
