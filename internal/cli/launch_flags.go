@@ -32,6 +32,9 @@ type launchFlags struct {
 // maxTools bounds the tasks of a job: Slurm's default MaxArraySize is 1001.
 const maxTools = 1000
 
+// maxCount is a length or a limit beyond which a figure is a mistake.
+const maxCount = 1 << 24
+
 // defaultNodeGPUs is the node of the default machines.
 const defaultNodeGPUs = 8
 
@@ -109,6 +112,14 @@ func (f *launchFlags) request(cmd *cobra.Command) (*api.LaunchRequest, error) {
 	}
 	if err := notZero(cmd, "node-gpus", "port", "max-context", "max-sequences", "batch-tokens", "stream-interval", "isl", "osl", "global-batch", "seq", "tokens"); err != nil {
 		return nil, err
+	}
+	for _, o := range []struct {
+		name string
+		n    int64
+	}{{"node-gpus", f.nodeGPUs}, {"isl", f.isl}, {"osl", f.osl}, {"max-context", f.context}, {"max-sequences", f.sequences}, {"batch-tokens", f.batchTokens}, {"stream-interval", f.stream}} {
+		if o.n > maxCount {
+			return nil, usagef("--%s %d: give at most %d", o.name, o.n, maxCount)
+		}
 	}
 	if !slices.Contains(argv.Engines(), f.engine) {
 		return nil, unknownWord("engine", f.engine, argv.Engines(), "use one of "+strings.Join(argv.Engines(), ", "))
