@@ -45,11 +45,11 @@ func (c *RatioCell) beats(other *RatioCell) bool {
 	return c.Point.PerGPU() > other.Point.PerGPU()
 }
 
-// ratioWorkers are the numbers that are looked at.
-var ratioWorkers = []int{1, 2, 3, 4, 6, 8, 12, 16}
+// ratioWorkers is the most workers of a role that are looked at.
+const ratioWorkers = 16
 
-// InferRatio prices the request's plan of two roles at all useful ratios of
-// prefill to decode workers that fit the cluster.
+// InferRatio prices the request's plan of two roles with every number of
+// prefill and decode workers up to ratioWorkers that fits the cluster.
 func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 	split := r.Plan.Disaggregated()
 	if split == nil {
@@ -68,7 +68,7 @@ func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 	}
 	a := &RatioAnswer{Request: r, Variant: variants[0]}
 	have := int(a.Variant.Cluster.GPUs)
-	for _, n := range ratioWorkers {
+	for n := 1; n <= ratioWorkers; n++ {
 		if n*split.Prefill.GPUs()+split.Decode.GPUs() <= have {
 			a.Prefill = append(a.Prefill, n)
 		}

@@ -63,7 +63,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.spec, Distinct(infer.ParseSpeculation), "LIST", ""), "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
 	fs.Var(Quantity(&f.rtt, Distinct(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
 	fs.Var(Quantity(&f.overlap, Distinct(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
-	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default 0: ranks evenly loaded)")
+	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default: ranks evenly loaded, while a step touches the experts of 0.657)")
 	Text(fs, &f.loads, "expert-loads", "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
 	Text(fs, &f.engine, "engine", engineUsage)

@@ -68,8 +68,8 @@ const (
 
 // Ceilings is what the exchange of routed experts alone would allow when batch
 // sequences of the instance generate over a link of the given rate; and, after it, the
-// way of counting of the published example for this model over that link and over the
-// faster one. Pipeline stages exchange their micro-batches side by side. Nil without
+// way of counting of the published example for this model over that link and, where it
+// is another, over the faster one. Pipeline stages exchange their micro-batches side by side. Nil without
 // routed experts on ranks of their own.
 func (e *Engine) Ceilings(batch int, rate unit.ByteRate) []Ceiling {
 	m, p := e.setup.Model, &e.setup.Plan
@@ -92,6 +92,9 @@ func (e *Engine) Ceilings(batch int, rate unit.ByteRate) []Ceiling {
 	example.Tokens, example.Layers, example.Bytes = publishedTokens, int64(len(m.Layers)), math.Floor(own.Bytes) // without scales
 	if example.Hidden >= thousand {
 		example.Hidden -= example.Hidden % thousand
+	}
+	if rate == publishedRate {
+		return []Ceiling{own, example}
 	}
 	fast := example
 	fast.Rate = publishedRate

@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -29,13 +30,12 @@ func (c *cacheLoad) bytes(n int64) float64 {
 	return b
 }
 
-// cache adds up the layers of a stage. Engines free a windowed layer's blocks once
+// cache adds up the layers and MTP modules of a stage. Engines free a windowed layer's blocks once
 // they leave the window, and a chunked layer's with the chunk.
 func (e *Engine) cache(s *stage) cacheLoad {
 	var c cacheLoad
 	dcp := float64(e.setup.Plan.DCP)
-	for k, n := range s.count {
-		a := &e.kinds[k].layer.Attention
+	add := func(a *model.Attention, n int64) {
 		each := float64(n) * e.ops.CacheBytes(a) / dcp
 		c.fixed += unit.Bytes(n) * e.ops.StateBytes(a)
 		switch {
@@ -46,6 +46,12 @@ func (e *Engine) cache(s *stage) cacheLoad {
 		default:
 			c.perToken += each
 		}
+	}
+	for k, n := range s.count {
+		add(&e.kinds[k].layer.Attention, n)
+	}
+	for i := range s.mtp { // a module is a layer that attends, too
+		add(&e.setup.Model.MTP[i].Attention, 1)
 	}
 	return c
 }

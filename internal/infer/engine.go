@@ -42,8 +42,11 @@ type kind struct {
 	last    float64   // seconds of one layer in the last step
 }
 
-// stage is how many layers of each kind a pipeline stage holds.
-type stage struct{ count []int64 }
+// stage is how many layers of each kind a pipeline stage holds, and MTP modules.
+type stage struct {
+	count []int64
+	mtp   int
+}
 
 // New checks the setup and prepares its prices. An impossible layout is an error of
 // one line. A model that does not fit is a *MemoryError beside an engine that

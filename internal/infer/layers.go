@@ -31,6 +31,7 @@ func (e *Engine) layers() {
 		}
 		e.stages[i].count = c
 	}
+	e.stages[pp-1].mtp = min(e.setup.MTP, len(m.MTP))
 }
 
 // same compares two layers by value.

@@ -171,3 +171,12 @@ func TestBadSetups(t *testing.T) {
 		}
 	}
 }
+
+// An MTP module is a layer that attends: its cache lies beside those of the 61 layers.
+func TestModulesHaveCache(t *testing.T) {
+	plain := mustEngine(t, "deepseek-r1", "h200x8", plan.Serving{TP: 8}, nil)
+	drafts := mustEngine(t, "deepseek-r1", "h200x8", plan.Serving{TP: 8}, func(s *infer.Setup) { s.MTP = 1 })
+	if a, b := plain.Memory().PerToken, drafts.Memory().PerToken; a != 61*1152 || b != 62*1152 {
+		t.Errorf("a token takes %g bytes without a module and %g with one, want 61 and 62 layers of 1,152", a, b)
+	}
+}

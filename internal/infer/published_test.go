@@ -131,6 +131,9 @@ func TestExchangeCeiling(t *testing.T) {
 			t.Errorf("%s at %g: %+v", x.model, float64(x.rate), other)
 		}
 	}
+	if same := mustEngine(t, "deepseek-v3", "b200x8", plan.Serving{DP: 8, EP: 8}, nil).Ceilings(64, 900e9); len(same) != 2 || !same[1].Published() {
+		t.Errorf("over a link of the published rate: %+v, want one published row", same)
+	}
 	if e := mustEngine(t, "llama-3.1-70b", "h100x4", plan.Serving{TP: 4}, nil); e.Ceilings(64, 50e9) != nil {
 		t.Error("a dense model exchanges nothing")
 	}

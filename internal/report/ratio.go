@@ -42,21 +42,40 @@ func Ratio(p *Page, a *api.RatioAnswer) {
 	if r.SLO.Any() && best.Met {
 		p.Text(0, "* meets the objective.")
 	}
+	if max(len(a.Prefill), len(a.Decode)) > ratioWide {
+		p.Text(0, "Numbers between those shown were priced, too: --json lists all.")
+	}
 	if len(a.Cells) < len(a.Prefill)*len(a.Decode) {
 		p.Text(0, "Empty: the cluster does not hold so many workers.")
 	}
 }
 
+// ratioWide is the most numbers of workers that fit side by side on a page.
+const ratioWide = 8
+
+// shownWorkers is the numbers of workers that the table shows: of more than fit, every
+// one up to 4, every other one up to 8, every fourth above, and the best pair's.
+func shownWorkers(all []int, best int) (shown []int) {
+	for _, n := range all {
+		if len(all) <= ratioWide || n <= 4 || n <= 8 && n%2 == 0 || n%4 == 0 || n == best {
+			shown = append(shown, n)
+		}
+	}
+	return shown
+}
+
 // ratioTable has a row for each number of prefill workers.
 func ratioTable(a *api.RatioAnswer) ([]Column, [][]string) {
 	columns := []Column{Right("")}
-	for _, d := range a.Decode {
+	best := a.Best()
+	decode := shownWorkers(a.Decode, best.Decode)
+	for _, d := range decode {
 		columns = append(columns, Right(strconv.Itoa(d)))
 	}
 	var rows [][]string
-	for _, n := range a.Prefill {
+	for _, n := range shownWorkers(a.Prefill, best.Prefill) {
 		row := []string{strconv.Itoa(n)}
-		for _, d := range a.Decode {
+		for _, d := range decode {
 			row = append(row, ratioCell(a, n, d))
 		}
 		rows = append(rows, row)

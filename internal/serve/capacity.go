@@ -17,8 +17,8 @@ const (
 )
 
 // Saturate finds the capacity of a service for requests like the load's: a closed
-// loop with more users than fit. Requests are those of the load, gone through
-// again with other content where there are too few.
+// loop with more users than fit. Requests are those of the load, spread over it where there
+// are more, gone through again with other content where there are too few.
 func Saturate(ctx context.Context, service *Service, load *workload.Workload, seed uint64) (*infer.Capacity, error) {
 	if err := some(load); err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 	users := own.places(load)
 	full := workload.Workload{Concurrency: users, BlockTokens: load.BlockTokens, Requests: make([]workload.Request, rounds*users)}
 	for i := range full.Requests {
-		full.Requests[i] = load.Requests[i%len(load.Requests)]
+		full.Requests[i] = load.Requests[pick(load, i, len(full.Requests))]
 		if again := uint64(i / len(load.Requests)); again > 0 {
 			full.Requests[i].Blocks = renamed(full.Requests[i].Blocks, again)
 		}
@@ -41,7 +41,22 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 	}
 	m := r.Mean()
 	inFlight, generating := crowd(r.Records, m.From, m.To)
-	return &infer.Capacity{Clients: inFlight, Concurrency: generating, Requests: m.RequestRate, Output: m.OutputRate}, nil
+	// Tokens are counted where they come. Answers that end within the window are more or
+	// fewer than those whose tokens they are, by what its edges cut: so many tokens are
+	// so many answers.
+	each := float64(r.Output) / float64(r.Done)
+	return &infer.Capacity{Clients: inFlight, Concurrency: generating, Requests: m.OutputRate / each, Output: m.OutputRate}, nil
+}
+
+// pick is the load's request that comes as the i-th of n: of more than n every so
+// manyth, so that those of all hours count; in order where content repeats, whose reuse
+// depends on what came before.
+func pick(load *workload.Workload, i, n int) int {
+	all := len(load.Requests)
+	if all > n && load.BlockTokens == 0 {
+		return i * all / n
+	}
+	return i % all
 }
 
 // crowd is how many requests were past their queue between from and to, and how many

@@ -219,6 +219,25 @@ func checkCapacity(t *testing.T, what string, c *infer.Capacity) {
 	}
 }
 
+// The capacity of a trace is of all its hours: answers and tokens per second go
+// together, and requests that grow longer with the day count as they come.
+func TestCapacityIsOfTheWholeTrace(t *testing.T) {
+	w := &workload.Workload{}
+	const n = 4000
+	for i := range n {
+		w.Requests = append(w.Requests, workload.Request{Input: 10, Output: 10 + 40*i/n}) // 30 on average
+	}
+	e := engine(ms(10))
+	e.MaxSeqs = 8
+	c, err := Saturate(context.Background(), &Service{Engine: e}, w, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mean := c.Output / c.Requests; math.Abs(mean/29.5-1) > 0.02 {
+		t.Errorf("%g tokens per second in %g answers are %g each, want the trace's 29.5", c.Output, c.Requests, mean)
+	}
+}
+
 // Whatever the lengths, room, places and token budget, no more requests generate than
 // are in flight, and no more are in flight than there are places.
 func TestNoMoreGenerateThanAreInFlight(t *testing.T) {
