@@ -26,7 +26,11 @@ func Cluster(spec string) (*hw.Cluster, error) {
 	case ".yaml", ".yml":
 		return clusterFile(spec)
 	}
-	return NamedCluster(spec)
+	c, err := NamedCluster(spec)
+	if errors.Is(err, errForm) {
+		err = fmt.Errorf("%w; or give a file ending in .yaml", err)
+	}
+	return c, err
 }
 
 // NamedCluster is Cluster without files: the disk is not looked at.
@@ -76,6 +80,9 @@ func isCount(s string) bool {
 	return digits != "" && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }
 
+// errForm is what a spec is not, which may have been meant for a file.
+var errForm = errors.New("write GPU name x count such as h800x2048")
+
 // clusterForm is the error for a spec that has no GPU count.
 func clusterForm(spec, word string, cut int) error {
 	if cut > 0 {
@@ -86,9 +93,9 @@ func clusterForm(spec, word string, cut int) error {
 	names := append(clusterNames(), loadGPUs().names...)
 	near := nearest(word, names)
 	if len(near) == 0 {
-		return fmt.Errorf("cluster %s: write GPU name x count such as h800x2048, a file ending in .yaml, or a name that `ridgeline clusters` lists", quote(spec))
+		return fmt.Errorf("cluster %s: %w, or a name that `ridgeline clusters` lists", quote(spec), errForm)
 	}
-	return fmt.Errorf("cluster %s: write GPU name x count such as h800x2048, or a file ending in .yaml; nearest names are %s", quote(spec), strings.Join(near, ", "))
+	return fmt.Errorf("cluster %s: %w; nearest names are %s", quote(spec), errForm, strings.Join(near, ", "))
 }
 
 // defaultCluster is n devices in their default nodes.

@@ -25,6 +25,8 @@ type PlanDoc struct {
 	MFUConvention  string             `json:"mfu_convention"`
 	Bound          train.Bound        `json:"bound"`
 	BoundLink      string             `json:"bound_link"`
+	BoundLinkKind  string             `json:"bound_link_kind"`
+	BoundLinkRate  float64            `json:"bound_link_bytes_per_second"` // per GPU and direction
 	SOL            SOLDoc             `json:"sol"`
 	Exposed        map[string]float64 `json:"exposed"`
 	Kernels        float64            `json:"kernel_seconds"`
@@ -113,7 +115,7 @@ func planDoc(a *api.TrainAnswer, r *train.Result) PlanDoc {
 	d := PlanDoc{Plan: planKeys(&r.Plan), Text: r.Plan.String(), Fits: r.Fits, MemoryBytes: int64(r.Memory.Total()), MemoryLimit: int64(r.Limit),
 		MemoryRank: r.MemoryRank, Memory: memoryDoc(&r.Memory), Step: float64(r.Step), Lower: float64(r.Lower), Upper: float64(r.Upper), Range80: rangeDoc(r),
 		TokensPerGPU: r.TokensPerSecondPerGPU(), MFU: r.MFU(), HFU: r.HFU(), MFUConvention: mfuConvention,
-		Bound: r.Bound, BoundLink: r.Link, SOL: solDoc(&r.Ceilings), Exposed: exposedDoc(r), Kernels: float64(r.Kernels()),
+		Bound: r.Bound, BoundLink: r.Link, BoundLinkKind: r.LinkKind, BoundLinkRate: float64(r.LinkRate), SOL: solDoc(&r.Ceilings), Exposed: exposedDoc(r), Kernels: float64(r.Kernels()),
 		Anatomy: AnatomyDoc{float64(r.Anatomy.Forward), float64(r.Anatomy.Backward), float64(r.Anatomy.Weight),
 			float64(r.Anatomy.Pairs), float64(r.Anatomy.Bubble), float64(r.Anatomy.Optimizer)},
 		MicroBatches: r.MicroBatches, Warnings: orEmpty(r.Warnings)}

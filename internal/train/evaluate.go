@@ -121,8 +121,10 @@ func (e *Evaluator) bind(r *Result) {
 	node, dev := &e.cluster.Node, e.cluster.Device
 	switch r.Bound {
 	case BoundNVLink:
+		r.LinkKind, r.LinkRate = node.ScaleUpKind, e.mach.ScaleUpRate()
 		r.Link = fmt.Sprintf("%s of %s, %.4g GB/s per GPU and direction", node.ScaleUpKind, dev.Name, float64(e.mach.ScaleUpRate())/1e9)
 	case BoundNetwork:
+		r.LinkKind, r.LinkRate = node.NICKind, e.mach.NetworkRate()
 		r.Link = fmt.Sprintf("%s between nodes, %.4g GB/s per GPU and direction", node.NICKind, float64(e.mach.NetworkRate())/1e9)
 	}
 }

@@ -40,7 +40,9 @@ type Result struct {
 	HardwareFLOPs unit.FLOPs // executed per step by the mean GPU
 	Peak          unit.FLOPRate
 	Bound         Bound
-	Link          string // the link of a communication bound, in words
+	Link          string        // the link of a communication bound, in words
+	LinkKind      string        // and as the cluster names its kind
+	LinkRate      unit.ByteRate // achieved, per GPU and direction
 	Warnings      []string
 }
 

@@ -5,10 +5,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"github.com/ridgeline/ridgeline/internal/balance"
 	"slices"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -69,6 +69,9 @@ func (f *finder) text(flag string, raw json.RawMessage) (text string, given bool
 		text, err = f.object(flag, raw)
 		return text, true, err
 	case '[':
+		if flag == "model" {
+			return "", false, errors.New("is a list: give one name, or one config.json as an object")
+		}
 		var list []json.RawMessage
 		if err := json.Unmarshal(raw, &list); err != nil {
 			return "", false, err

@@ -5,9 +5,11 @@ import (
 	"cmp"
 	"compress/gzip"
 	"embed"
+	"fmt"
 	"io/fs"
 	"net/http"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -36,16 +38,35 @@ func servePage(mux *http.ServeMux) {
 		if r.URL.Path == "/" {
 			a = files["/index.html"]
 		}
+		methods := []string{http.MethodGet, http.MethodHead}
+		if a == nil {
+			methods = others(mux, r)
+		}
 		switch {
+		case a == nil && len(methods) > 0:
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			refuse(w, problem(http.StatusMethodNotAllowed, fmt.Sprintf("%s is not for this path: use %s, /docs describes the API", r.Method, strings.Join(methods, " or "))))
 		case a == nil:
 			refuse(w, problem(http.StatusNotFound, "nothing is here: / is the page, /docs describes the API"))
-		case r.Method != http.MethodGet && r.Method != http.MethodHead:
-			w.Header().Set("Allow", "GET, HEAD")
+		case !slices.Contains(methods, r.Method):
+			w.Header().Set("Allow", strings.Join(methods, ", "))
 			refuse(w, problem(http.StatusMethodNotAllowed, "this is a file: GET it"))
 		default:
 			a.send(w, r)
 		}
 	})
+}
+
+// others are the methods that a path takes; the catch-all of the page hides them from mux.
+func others(mux *http.ServeMux, r *http.Request) (methods []string) {
+	for _, m := range []string{http.MethodGet, http.MethodHead, http.MethodPost} {
+		to := r.Clone(r.Context())
+		to.Method = m
+		if _, pattern := mux.Handler(to); pattern != "/" {
+			methods = append(methods, m)
+		}
+	}
+	return methods
 }
 
 // assets reads the embedded files, with the pages that need no build.

@@ -2,6 +2,7 @@ package web
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"regexp"
 	"strings"
@@ -30,8 +31,11 @@ func (p *Problem) ContentType(string) string { return "application/problem+json"
 // names with underscores.
 func problem(status int, detail string) *Problem {
 	p := &Problem{Title: http.StatusText(status), Status: status, Detail: shortened(fieldNames(strings.Join(strings.Fields(detail), " ")))}
-	if m := anyFlag.FindStringSubmatch(detail); m != nil {
-		p.Field = underscored(m[1])
+	for _, m := range anyFlag.FindAllStringSubmatch(detail, -1) {
+		if m[1] != "" {
+			p.Field = underscored(m[1])
+			break
+		}
 	}
 	return p
 }
@@ -48,12 +52,18 @@ func shortened(detail string) string {
 	return string(r[:headRunes]) + " … " + string(r[len(r)-tailRunes:])
 }
 
-// anyFlag is a flag in a message; a name may hold digits and dashes.
-var anyFlag = regexp.MustCompile(`--([a-z][a-z0-9-]*)`)
+// anyFlag is a flag in a message, whose name may hold digits and dashes, or a whole
+// command line in back quotes, whose flags are no fields.
+var anyFlag = regexp.MustCompile("`[^`]*`|--([a-z][a-z0-9-]*)")
 
 // fieldNames writes flags as the fields of the same name.
 func fieldNames(text string) string {
-	return anyFlag.ReplaceAllStringFunc(text, func(flag string) string { return underscored(flag[2:]) })
+	return anyFlag.ReplaceAllStringFunc(text, func(found string) string {
+		if flag, ok := strings.CutPrefix(found, "--"); ok {
+			return underscored(flag)
+		}
+		return found
+	})
 }
 
 func underscored(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
@@ -95,8 +105,14 @@ func humaError(status int, message string, errs ...error) huma.StatusError {
 			message += ": " + err.Error()
 		}
 	}
+	if limit := bodyLimit.FindStringSubmatch(message); status == http.StatusRequestEntityTooLarge && limit != nil {
+		message = fmt.Sprintf("the request has more than the %s bytes that this server takes: a Hugging Face config.json has a few thousand, send that alone", limit[1])
+	}
 	return problem(status, message)
 }
+
+// bodyLimit is the limit as huma words it.
+var bodyLimit = regexp.MustCompile(`limit=(\d+)`)
 
 // detailed is a problem with the place that huma names, such as query.seq.
 func detailed(status int, e *huma.ErrorDetail) *Problem {

@@ -120,7 +120,7 @@ func TestBenchOfOthersIsRefused(t *testing.T) {
 	body := example{"url": url, "model": "m", "isl": 16, "osl": 8, "concurrency": 1}
 	closed := serve(t, Options{})
 	code, _, b := fetch(t, post(t, closed.URL+"/api/v1/bench", body))
-	wantProblem(t, "no services", code, b, 403, "bench_url", "--bench-url"[2:7])
+	wantProblem(t, "no services", code, b, 403, "", "`ridgeline web --bench-url URL`")
 	h := serve(t, Options{Services: Services{URLs: []string{"http://127.0.0.1:9/v1"}, Key: secret}})
 	for _, other := range []string{url, "http://127.0.0.1:9/v1/..", "http://127.0.0.1:9/v2", "http://evil.example/v1", "http://127.0.0.1:9@evil.example/v1", "https://127.0.0.1:9/v1"} {
 		code, _, b := fetch(t, post(t, h.URL+"/api/v1/bench", body.with(example{"url": other})))

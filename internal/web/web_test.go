@@ -230,9 +230,15 @@ func TestPage(t *testing.T) {
 			t.Errorf("%s has something inline, which the policy forbids", path)
 		}
 	}
-	r := post(t, h.URL+"/", []byte("{}"))
-	if code, _, _ := fetch(t, r); code != 405 {
-		t.Errorf("POST /: %d", code)
+	for _, c := range []struct{ method, path, allow string }{
+		{"POST", "/", "GET, HEAD"}, {"PUT", "/docs", "GET, HEAD"}, {"GET", "/api/v1/train", "POST"}, {"DELETE", "/api/v1/train", "POST"},
+		{"POST", "/api/v1/gpus", "GET, HEAD"}, {"DELETE", "/api/v1/runs/x", "GET, HEAD"},
+	} {
+		r := post(t, h.URL+c.path, []byte("{}"))
+		r.Method = c.method
+		if code, head, _ := fetch(t, r); code != 405 || head.Get("Allow") != c.allow {
+			t.Errorf("%s %s: %d, allowed %q", c.method, c.path, code, head.Get("Allow"))
+		}
 	}
 }
 
@@ -264,13 +270,15 @@ func TestProblems(t *testing.T) {
 		{"no JSON", "hello", 400, "", "no JSON"},
 		{"a list", "[1]", 400, "", "no JSON object"},
 		{"nothing", "", 400, "", "body"},
-		{"too large", `{"model":"` + strings.Repeat("x", 5000) + `"}`, 413, "", "4096"},
+		{"too large", `{"model":"` + strings.Repeat("x", 5000) + `"}`, 413, "", "config.json"},
 		{"a missing field", `{"model":"llama-3.1-8b","cluster":"h100x8"}`, 422, "global_batch", "missing"},
 		{"an unknown field", `{"modle":"llama-3.1-8b"}`, 422, "modle", "did you mean model?"},
 		{"a flag as on the command line", `{"global-batch":8}`, 422, "global-batch", "did you mean global_batch?"},
 		{"a field twice", `{"seq":1,"seq":2}`, 422, "seq", "twice"},
 		{"an object where none fits", `{"seq":{}}`, 422, "seq", "text"},
 		{"a nested list", `{"seq":[[1]]}`, 422, "seq", "flatten"},
+		{"a list of models", `{"model":[1]}`, 422, "model", "give one name"},
+		{"no cluster", `{"model":"llama-3.1-8b","cluster":"zzz","global_batch":8,"seq":1}`, 422, "cluster", "ridgeline clusters"},
 		{"a quantity", `{"seq":"many"}`, 422, "seq", ""},
 		{"a bound", `{"model":"llama-3.1-8b","cluster":"h100x8","global_batch":0,"seq":1}`, 422, "global_batch", "give 1 to"},
 		{"a model", `{"model":"llama-9","cluster":"h100x8","global_batch":8,"seq":1}`, 422, "model", "llama-9"},

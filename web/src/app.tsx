@@ -1,6 +1,6 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { Lang, languages, preferred, speech, type Language } from './i18n'
-import { address, parse, tabs, type State, type Tab } from './state'
+import { address, parse, questionOf, tabs, type State, type Tab } from './state'
 import { read, savedTheme, setTheme, write, type Theme } from './theme'
 import { useCatalogue } from './ui/catalogue'
 import { lazy } from './ui/lazy'
@@ -15,10 +15,19 @@ export function App() {
   const words = useMemo(() => speech(lang), [lang])
   const catalogue = useCatalogue()
 
-  // A tab is a step of history; a change of the question replaces the address.
+  // A tab and a question that is asked are steps of history; while a question is edited it replaces the address.
   useAddress(address(state))
+  const asked = useRef({ question: questionOf(state), address: '' }) // the last one, and where it led
+  if (asked.current.question === questionOf(state)) asked.current.address = address(state)
+  const [visit, setVisit] = useState(0)
   useEffect(() => {
-    const back = () => setState((s) => ({ ...s, ...only(parse(location.hash)) }))
+    // Back, or another link in the same tab: a question other than the one that was asked is asked.
+    const back = () => {
+      const to = parse(location.hash)
+      if (questionOf(to) !== asked.current.question) setVisit((n) => n + 1)
+      asked.current = { question: questionOf(to), address: address(to) }
+      setState((s) => ({ ...s, ...only(to) }))
+    }
     addEventListener('popstate', back)
     return () => removeEventListener('popstate', back)
   }, [])
@@ -27,11 +36,23 @@ export function App() {
     document.title = `${words.t.tabs[state.tab]} – ${words.t.title}`
   }, [lang, state.tab])
 
-  const go = (tab: Tab) => {
-    history.pushState(null, '', address({ ...state, tab }))
-    setState((s) => ({ ...s, tab }))
+  const push = (to: State) => {
+    history.pushState(null, '', address(to))
+    asked.current = { question: questionOf(to), address: address(to) }
+    setState(to)
   }
-  const part = <K extends Tab>(k: K) => ({ s: state[k], set: (c: Partial<State[K]>) => setState((x) => ({ ...x, [k]: { ...x[k], ...c } })) })
+  const go = (tab: Tab) => push({ ...state, tab })
+  const step = (to: State) => {
+    if (questionOf(to) === asked.current.question) return setState(to)
+    history.replaceState(null, '', asked.current.address) // the edits go to the new entry alone
+    push(to)
+  }
+  const part = <K extends Tab>(k: K) => ({
+    s: state[k],
+    set: (c: Partial<State[K]>) => setState((x) => ({ ...x, [k]: { ...x[k], ...c } })),
+    step: (c: Partial<State[K]>) => step({ ...state, [k]: { ...state[k], ...c } }),
+    visit,
+  })
   return (
     <Lang.Provider value={words}>
       <a class="skip" href="#answer" onClick={(e) => (e.preventDefault(), document.getElementById('answer')!.focus())}>{words.t.skip}</a>
@@ -39,7 +60,7 @@ export function App() {
       <main id="answer" tabIndex={-1}>
         {state.tab === 'training' && <Training {...part('training')} catalogue={catalogue} />}
         {state.tab === 'serving' && <Serving {...part('serving')} catalogue={catalogue} />}
-        {state.tab === 'measured' && <Measured {...part('measured')} />}
+        {state.tab === 'measured' && <Measured s={state.measured} set={part('measured').set} />}
       </main>
     </Lang.Provider>
   )

@@ -32,13 +32,22 @@ export type Training = typeof trainingDefaults
 export const sliders = ['net', 'up', 'hbm', 'batch', 'precision'] as const
 type Moves = Partial<Pick<Training, (typeof sliders)[number]>>
 
-/** movesOf reads what the sliders changed; what is no move of theirs is ignored. */
+const factors = ['net', 'up', 'hbm'] as const
+
+/** possible tells whether a slider can stand at a value: factors are above zero, a batch is whole. */
+function possible(key: (typeof sliders)[number], v: string): boolean {
+  if (key === 'precision') return v !== ''
+  const n = v.trim() === '' ? NaN : Number(v)
+  return Number.isFinite(n) && n > 0 && (key !== 'batch' || Number.isInteger(n))
+}
+
+/** movesOf reads what the sliders changed; what is no move of theirs, or where none can stand, is ignored. */
 export function movesOf(text: string): Moves {
   const out: Moves = {}
   for (const pair of text.split(',')) {
     const [k = '', v = ''] = pair.split('=', 2)
     const key = sliders.find((x) => x === k)
-    if (key && v) out[key] = v
+    if (key && possible(key, v)) out[key] = v
   }
   return out
 }
@@ -88,9 +97,11 @@ export function parse(hash: string): State {
     if (of === tab) for (const k of Object.keys(d)) if (given.has(k)) out[k] = given.get(k)!
     return out as T
   }
+  const training = fill('training', trainingDefaults)
+  for (const k of factors) if (!possible(k, training[k])) training[k] = trainingDefaults[k]
   return {
     tab,
-    training: fill('training', trainingDefaults),
+    training,
     serving: fill('serving', servingDefaults),
     measured: fill('measured', measuredDefaults),
   }
@@ -105,3 +116,6 @@ export function address(s: State): string {
   const text = q.toString()
   return `#/${s.tab}${text ? '?' + text : ''}`
 }
+
+/** questionOf is the address of what a search depends on: moved sliders and what is looked at are left out. */
+export const questionOf = (s: State): string => address({ ...s, training: { ...s.training, moved: '', pick: '', why: '' } })

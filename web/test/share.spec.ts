@@ -71,3 +71,19 @@ test('serving: fronts of other plans are laid over the best, and the address kee
   await expect(page.locator('#pareto .failed')).toContainText('tp')
   await expect(page.locator('#figure-pareto path.line')).toHaveCount(1)
 })
+
+test('the plan at each load is in sight, and what is the same everywhere is said once', async ({ page }) => {
+  await page.setViewportSize({ width: 1280, height: 900 })
+  await open(page, serving)
+  const heads = page.locator('#points th')
+  await expect(heads.nth(1)).toHaveText('Plan')
+  const box = (await page.locator('#points .scroll').boundingBox())!
+  const plan = (await page.locator('#points tbody tr').first().locator('.plan').boundingBox())!
+  expect(plan.x + plan.width).toBeLessThanOrEqual(box.x + box.width)
+  await expect(page.locator('#points .note')).toContainText('The same in every row:')
+  const shown = await heads.count()
+  const csv = await saved(page, () => page.getByRole('button', { name: 'CSV: Best deployment at each load' }).click())
+  expect(csv.text.split('\r\n')[0]!.split(',').length).toBeGreaterThan(shown)
+  await page.setViewportSize({ width: 390, height: 844 })
+  expect(await page.locator('#points .scroll').evaluate((el) => el.scrollWidth > el.clientWidth && getComputedStyle(el).backgroundAttachment)).toContain('local')
+})

@@ -252,3 +252,35 @@ test('a server that wants its token is given it, and the address never holds it'
   expect(page.url()).not.toContain('sesame')
   clean.splice(0, clean.length, ...clean.filter((x) => !x.includes('status of 401')))
 })
+
+test('each question asked is a step of history, and an address pasted is asked', async ({ page }) => {
+  await open(page, small)
+  const seconds = page.locator('#verdict .facts dd').first()
+  const first = (await seconds.textContent())!
+  await page.locator('#batch').fill('512')
+  await page.locator('.go button').click()
+  await expect(seconds).not.toHaveText(first)
+  await expect(page.locator('.stale')).toHaveCount(0)
+  const second = (await seconds.textContent())!
+  await page.goBack()
+  await expect(page.locator('#batch')).toHaveValue('256')
+  await expect(seconds).toHaveText(first)
+  await page.goForward()
+  await expect(seconds).toHaveText(second)
+  await page.evaluate((to) => (location.hash = to), small) // as a link pasted into the tab
+  await expect(seconds).toHaveText(first)
+  await expect(page.locator('.stale')).toHaveCount(0)
+})
+
+test('an edited figure that is none is refused by the name of its field', async ({ page }) => {
+  await open(page, small + '&net=0') // where no slider can stand: as if it had not moved
+  await expect(page.locator('#walls')).toContainText('×1')
+  await expect(page.locator('#walls')).not.toContainText('×0')
+  await page.locator('.more summary').click()
+  for (const [label, value] of [['Network per GPU', 'abc'], ['Device memory', '-1'], ['GPUs per node', '0']]) {
+    await page.getByLabel(label!, { exact: true }).first().fill(value!)
+    await page.locator('.go button').click()
+    await expect(page.locator('.failed')).toContainText(`${label}: “${value}” is no figure above zero`)
+    await page.getByLabel(label!, { exact: true }).first().fill('')
+  }
+})

@@ -28,6 +28,12 @@ test('moves of sliders survive the address, others are ignored', () => {
   expect(movesOf(movesText(moves, trainingDefaults))).toEqual(moves)
   expect(movesText({ net: '1' }, trainingDefaults)).toBe('')
   expect(movesOf('model=x,net=2,,up')).toEqual({ net: '2' })
+  for (const v of ['0', '-1', 'NaN', 'Infinity', 'x', ' ']) { // where no slider can stand
+    expect(movesOf(`net=${v},batch=${v},hbm=2`)).toEqual({ hbm: '2' })
+    expect(parse(`#/training?up=${v}&hbm=2`).training).toEqual({ ...trainingDefaults, hbm: '2' })
+  }
+  expect(movesOf('batch=1.5')).toEqual({})
+  expect(parse('#/training?net=1e300').training.net).toBe('1e300') // the server says why not
 })
 
 test('a config survives the address', async () => {

@@ -15,6 +15,9 @@ export class Problem extends Error {
 /** damaged is the status of a question that could not be read from the address, and so was not asked. */
 export const damaged = -1
 
+/** badFigure is the status of a question with a figure that is none: field names it, detail is what stands there. */
+export const badFigure = -2
+
 const tokenKey = 'ridgeline.token'
 
 /** setToken keeps the token of a server that listens beyond loopback for the browser session; false where only this page has it. */
@@ -29,15 +32,20 @@ export function setToken(token: string): boolean {
 }
 let memoryToken = ''
 
-function headers(accept: string): Record<string, string> {
-  let token = memoryToken
+function token(): string {
   try {
-    token = sessionStorage.getItem(tokenKey) ?? memoryToken
+    return sessionStorage.getItem(tokenKey) ?? memoryToken
   } catch {
-    // no storage: the token lives in memory
+    return memoryToken // no storage
   }
+}
+
+/** hasToken tells whether one was given: where the server asks again, it is not the right one. */
+export const hasToken = (): boolean => token() !== ''
+
+function headers(accept: string): Record<string, string> {
   const h: Record<string, string> = { Accept: accept }
-  if (token) h.Authorization = 'Bearer ' + token
+  if (token()) h.Authorization = 'Bearer ' + token()
   return h
 }
 

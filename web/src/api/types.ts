@@ -26,7 +26,8 @@ export interface PlanDoc {
   mfu: number
   hfu: number
   bound: Bound
-  bound_link: string
+  bound_link_kind: string // empty where no link binds
+  bound_link_bytes_per_second: number // per GPU and direction
   sol: Sol
   exposed: Record<string, number>
   kernel_seconds: number

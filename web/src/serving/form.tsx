@@ -29,7 +29,7 @@ export function Fields({ s, set, catalogue, field }: Props) {
       <Field label={t.serving.spec} {...on('spec')} hint={t.serving.specHint} bad={field === 'spec'} />
       <Field label={t.ask.price} {...on('price')} unit="USD/GPU·h" bad={field === 'price'} />
       <details class="more">
-        <summary>{t.ask.edit}</summary>
+        <summary>{t.serving.edit}</summary>
         <div class="fields">
           <Field label={t.ask.plan} {...on('plan')} placeholder="tp=8" hint={t.ask.planHint} bad={field === 'plan'} />
           <Field label={t.serving.over} {...on('over')} placeholder="tp=8 | dp=8,ep=8" hint={t.serving.overHint} />

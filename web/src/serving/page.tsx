@@ -5,7 +5,7 @@ import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Facts, Failed, Notes } from '../ui/parts'
 import { PlanText } from '../ui/plan'
-import { Question } from '../ui/question'
+import { Question, type Part } from '../ui/question'
 import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
 import { Kv, Latency } from './capacity'
@@ -16,9 +16,9 @@ import { Ratio } from './ratio'
 import { planText, requestOf } from './request'
 import { Points, Strategies } from './tables'
 
-export default function ServingPage({ s, set, catalogue }: { s: Serving; set: (c: Partial<Serving>) => void; catalogue: Catalogue }) {
+export default function ServingPage({ s, set, step, visit, catalogue }: Part<Serving> & { catalogue: Catalogue }) {
   const { t } = useLang()
-  const found = useSearch<Serving, InferDoc>('infer', requestOf, s)
+  const found = useSearch<Serving, InferDoc>('infer', requestOf, s, visit)
   const { answer } = found
   const stale = answer !== undefined && (Object.keys(s) as (keyof Serving)[]).some((k) => s[k] !== answer.asked[k])
   return (
@@ -26,7 +26,10 @@ export default function ServingPage({ s, set, catalogue }: { s: Serving; set: (c
       fields={<Fields s={s} set={set} catalogue={catalogue} field={found.error?.field ?? ''} />}
       found={found}
       stale={stale}
-      find={() => found.ask(s)}
+      find={() => {
+        step(s)
+        found.ask(s)
+      }}
       say={{ find: t.ask.findServing, empty: t.serving.empty, first: t.serving.searching, progress: t.serving.progress }}
     >
       {answer && <Shown answer={answer} />}

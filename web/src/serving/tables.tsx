@@ -5,12 +5,10 @@ import { PlanText } from '../ui/plan'
 import { Table, type Column } from '../ui/table'
 import { planText } from './request'
 
-/** Points is the best deployment at each load; what is the same in all of them has no column. */
+/** Points is the best deployment at each load. */
 export function Points({ doc, name }: { doc: InferDoc; name: string }) {
   const { t, f } = useLang()
   const cost: Column<Point> = { head: t.serving.perMillionHead, unit: 'USD', raw: (p) => p.cost_per_million_output_tokens_usd, cell: (p) => f.usd(p.cost_per_million_output_tokens_usd) }
-  const cluster: Column<Point> = { head: t.ask.cluster, text: true, raw: (p) => p.cluster, cell: (p) => p.cluster }
-  const spec: Column<Point> = { head: t.serving.spec, text: true, raw: (p) => p.spec, cell: (p) => p.spec }
   return (
     <Card title={t.serving.points} id="points">
       <Table
@@ -19,16 +17,16 @@ export function Points({ doc, name }: { doc: InferDoc; name: string }) {
         rows={doc.points ?? []}
         columns={[
           { head: t.serving.inFlight, raw: (p) => p.concurrency, cell: (p) => f.int(p.concurrency) },
-          { head: t.serving.meets, text: true, raw: (p) => String(p.meets_slo), cell: (p) => (p.meets_slo ? t.serving.kept : <span class="over">{t.serving.notKept}</span>) },
-          { head: t.fact.binds, text: true, raw: (p) => p.bound, cell: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit) },
+          { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <PlanText text={planText(p.plan)} /> },
+          { head: t.ask.cluster, text: true, fold: true, raw: (p) => p.cluster, cell: (p) => p.cluster },
+          { head: t.serving.spec, text: true, fold: true, raw: (p) => p.spec, cell: (p) => p.spec },
           { head: 'TTFT', unit: 's', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },
           { head: 'TPOT', unit: 's', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
           { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },
           ...(doc.points?.some((p) => p.cost_per_million_output_tokens_usd !== null) ? [cost] : []),
-          { head: t.serving.gpus, raw: (p) => p.gpus, cell: (p) => f.int(p.gpus) },
-          ...(doc.clusters.length > 1 ? [cluster] : []),
-          ...(new Set(doc.points?.map((p) => p.spec)).size > 1 ? [spec] : []),
-          { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <PlanText text={planText(p.plan)} /> },
+          { head: t.serving.gpus, fold: true, raw: (p) => p.gpus, cell: (p) => f.int(p.gpus) },
+          { head: t.serving.meets, text: true, fold: true, raw: (p) => String(p.meets_slo), cell: (p) => (p.meets_slo ? t.serving.kept : <span class="over">{t.serving.notKept}</span>) },
+          { head: t.fact.binds, text: true, fold: true, raw: (p) => (p.fits ? p.bound : ''), cell: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit) },
         ]}
       />
     </Card>

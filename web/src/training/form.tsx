@@ -43,9 +43,9 @@ export function Fields({ s, set, catalogue, cluster, field }: Props) {
       <details class="more">
         <summary>{t.ask.edit}</summary>
         <div class="fields">
-          <Field label={t.ask.nic} value={s.nic} onInput={(v) => set({ nic: v })} unit="GB/s" numeric placeholder={nic ? f.num(nic / 1e9) : ''} hint={t.ask.perGpu} />
-          <Field label={t.ask.memory} value={s.mem} onInput={(v) => set({ mem: v })} unit="GB" numeric placeholder={memory ? f.num(memory / 1e9) : ''} />
-          <Field label={t.ask.nodeGpus} value={s.nodeGpus} onInput={(v) => set({ nodeGpus: v })} unit="GPU" numeric placeholder={cluster ? f.int(cluster.node.gpus) : ''} />
+          <Field label={t.ask.nic} value={s.nic} onInput={(v) => set({ nic: v })} unit="GB/s" numeric bad={field === 'nic'} placeholder={nic ? f.num(nic / 1e9) : ''} hint={t.ask.perGpu} />
+          <Field label={t.ask.memory} value={s.mem} onInput={(v) => set({ mem: v })} unit="GB" numeric bad={field === 'mem'} placeholder={memory ? f.num(memory / 1e9) : ''} />
+          <Field label={t.ask.nodeGpus} value={s.nodeGpus} onInput={(v) => set({ nodeGpus: v })} unit="GPU" numeric bad={field === 'nodeGpus'} placeholder={cluster ? f.int(cluster.node.gpus) : ''} />
           <Field label={t.ask.mtp} value={s.mtp} onInput={(v) => set({ mtp: v })} numeric bad={field === 'mtp'} />
           <Field label={t.ask.tokens} value={s.tokens} onInput={(v) => set({ tokens: v })} placeholder="14.8T" unit={t.unit.tokens} bad={field === 'tokens'} />
           <Field label={t.ask.price} value={s.price} onInput={(v) => set({ price: v })} unit="USD/GPU·h" numeric placeholder="2" bad={field === 'price'} />

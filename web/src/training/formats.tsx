@@ -9,7 +9,8 @@ export function Formats({ s, answer, leads, faded, hintsOf, move }: { s: Trainin
   const { t } = useLang()
   const known = answer.doc.precisions ?? []
   const stops = precisions.filter((p) => p === s.precision || known.some((x) => x.precision === p))
-  const bound = (p: string) => known.find((x) => x.precision === p)?.bound
+  // Where none of the listed plans fits there is no bound to tell of.
+  const bound = (p: string) => (leads[p] === '' ? undefined : known.find((x) => x.precision === p)?.bound)
   const asked = answer.asked.precision
   const differ = <T,>(of: (p: string) => T | undefined, a: string, b: string) => of(a) !== undefined && of(b) !== undefined && of(a) !== of(b)
   const turns = stops.slice(1).flatMap((p, i) => (differ(bound, p, stops[i]!) || differ((x) => leads[x], p, stops[i]!) ? [i + 0.5] : []))

@@ -7,7 +7,7 @@ import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Notes } from '../ui/parts'
 import { PlanText } from '../ui/plan'
-import { Question } from '../ui/question'
+import { Question, type Part } from '../ui/question'
 import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
 import { Fields } from './form'
@@ -27,15 +27,15 @@ export type Answer = Found<Training, TrainDoc>
 // What a search depends on. Sliders move without one, beside the question that was searched.
 const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'batch', 'seq', 'precision', 'plan', 'mtp', 'tokens', 'price', 'net', 'up', 'hbm', 'nic', 'mem', 'nodeGpus']
 
-export default function TrainingPage({ s, set, catalogue }: { s: Training; set: (c: Partial<Training>) => void; catalogue: Catalogue }) {
+export default function TrainingPage({ s, set, step, visit, catalogue }: Part<Training> & { catalogue: Catalogue }) {
   const { t } = useLang()
   const cluster = useLoaded(s.cluster, () => clusterOf(s.cluster), 300)
 
-  const found = useSearch<Training, TrainDoc>('train', requestOf, s)
+  const found = useSearch<Training, TrainDoc>('train', requestOf, s, visit)
   const { answer } = found
   const search = (change: Partial<Training>) => {
     const q = { ...s, ...change, moved: '' }
-    set(q)
+    step(q)
     found.ask(q)
   }
   const stale = answer !== undefined && searched.some((k) => answer.asked[k] !== s[k])

@@ -1,9 +1,11 @@
-import { useLang } from '../i18n'
+import type { PlanDoc } from '../api/types'
+import { useLang, type Dict } from '../i18n'
 import { Card, Facts } from '../ui/parts'
 import { PlanText } from '../ui/plan'
 import { budgetFacts } from './budget'
 import type { Answer } from './page'
 import type { Priced } from './request'
+import type { Format } from '../units'
 
 /** Verdict says which plan is best, how fast it goes and what binds it. */
 export function Verdict({ answer, best, first, busy, settled, onSearch }: { answer: Answer; best: Priced | undefined; first: Priced | undefined; busy: boolean; settled: boolean; onSearch: () => void }) {
@@ -26,7 +28,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
             { name: t.fact.throughput, value: f.int(p.tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond, note: t.unit.perGpu },
             { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
             { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
-            { name: t.fact.binds, value: t.bound(p.bound), note: p.bound_link || undefined, english: true },
+            { name: t.fact.binds, value: t.bound(p.bound), note: linkOf(p, t, f) },
             ...budgetFacts(p, t, f),
           ]}
         />
@@ -49,3 +51,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
 export function solOf(bound: string, sol: { compute_seconds: number; hbm_seconds: number; nvlink_seconds: number; network_seconds: number }): number | undefined {
   return (sol as unknown as Record<string, number>)[bound + '_seconds']
 }
+
+/** linkOf tells which link binds and how fast it is, nothing where none does. */
+export const linkOf = (p: PlanDoc, t: Dict, f: Format): string | undefined =>
+  p.bound_link_kind ? t.fact.link(p.bound_link_kind, p.bound === 'network', f.rate(p.bound_link_bytes_per_second)) : undefined

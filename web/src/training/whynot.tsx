@@ -6,6 +6,7 @@ import { Card, Facts, Failed, Select } from '../ui/parts'
 import { PlanText } from '../ui/plan'
 import type { Answer } from './page'
 import { familyOf, price, shortPlan } from './request'
+import { linkOf } from './verdict'
 
 interface Props {
   answer: Answer
@@ -61,7 +62,7 @@ function Reasons({ r, best, other }: { r: PlanDoc; best: PlanDoc; other: Rejecte
           { name: t.bound('compute'), value: f.seconds(r.sol.compute_seconds), note: t.why.best(f.seconds(best.sol.compute_seconds)) },
           { name: t.bound('nvlink'), value: f.seconds(r.sol.nvlink_seconds), note: t.why.best(f.seconds(best.sol.nvlink_seconds)) },
           { name: t.bound('network'), value: f.seconds(r.sol.network_seconds), note: t.why.best(f.seconds(best.sol.network_seconds)) },
-          { name: t.fact.binds, value: t.bound(r.bound), note: other.name === 'plain FSDP' ? r.bound_link || undefined : undefined, english: true },
+          { name: t.fact.binds, value: t.bound(r.bound), note: other.name === 'plain FSDP' ? linkOf(r, t, f) : undefined },
         ]}
       />
     </div>

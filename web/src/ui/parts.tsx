@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useId, useMemo } from 'preact/hooks'
-import { damaged, setToken, type Problem, type Progress } from '../api/client'
-import { useLang } from '../i18n'
+import { badFigure, damaged, hasToken, setToken, type Problem, type Progress } from '../api/client'
+import { useLang, type Dict } from '../i18n'
 
 /** Card is one section of a page. */
 export function Card({ title, children, id, aside }: { title: string; children: ComponentChildren; id?: string; aside?: ComponentChildren }) {
@@ -105,11 +105,14 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   return (
     <div class="failed" role="alert">
       <strong>{error.status === 0 ? t.error.offline : error.status === damaged ? t.error.damaged : t.error.title}</strong>
-      <Detail text={error.detail} />
+      {error.status === badFigure ? <p>{t.error.figure(figures[error.field as keyof typeof figures](t), error.detail)}</p> : <Detail text={error.detail} />}
       {onRetry && <button type="button" onClick={onRetry}>{t.error.retry}</button>}
     </div>
   )
 }
+
+// The edited figures as the form names them.
+const figures = { nic: (t: Dict) => t.ask.nic, mem: (t: Dict) => t.ask.memory, nodeGpus: (t: Dict) => t.ask.nodeGpus }
 
 // A message longer than this lists names: its rest is folded away.
 const longest = 240
@@ -142,6 +145,7 @@ function Token({ onRetry }: { onRetry?: () => void }) {
       }}
     >
       <strong>{t.error.token}</strong>
+      {hasToken() && <p>{t.error.wrongToken}</p>}
       <div class="row">
         <input name="token" type="password" aria-label={t.error.token} autocomplete="off" />
         <button type="submit">{t.error.retry}</button>
@@ -164,7 +168,6 @@ export interface Fact {
   value: string
   unit?: string
   note?: string
-  english?: boolean // the note is the server's own text
 }
 
 /** Facts are the headline figures. */
@@ -177,7 +180,7 @@ export function Facts({ facts }: { facts: Fact[] }) {
           <dd>
             {x.value}
             {x.unit && <span class="unit"> {x.unit}</span>}
-            {x.note && <small lang={x.english ? 'en' : undefined}>{x.note}</small>}
+            {x.note && <small>{x.note}</small>}
           </dd>
         </div>
       ))}

@@ -3,6 +3,14 @@ import { useLang } from '../i18n'
 import { Card, Empty, Failed, Skeleton, Waiting } from './parts'
 import type { Searching } from './search'
 
+/** Part is a tab's part of the state and the ways to change it. */
+export interface Part<S> {
+  s: S
+  set: (c: Partial<S>) => void
+  step: (c: Partial<S>) => void // with a step of history, as what changed is asked
+  visit: number // of the address: a new one asks the question that it brought
+}
+
 /** Saying is what one kind of question says of itself. */
 export interface Saying {
   find: string // on the button that asks

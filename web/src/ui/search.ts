@@ -17,8 +17,8 @@ export interface Searching<Q, D> {
   cancel: () => void
 }
 
-/** useSearch asks a long question once at the start and then when ask() is called; a newer question stops the older. */
-export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, question: Q): Searching<Q, D> {
+/** useSearch asks a long question at the start, at each visit, and when ask() is called; a newer question stops the older. */
+export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, question: Q, visit: number): Searching<Q, D> {
   const [answer, setAnswer] = useState<Found<Q, D>>()
   const [error, setError] = useState<Problem>()
   const [progress, setProgress] = useState<Progress>()
@@ -47,6 +47,6 @@ export function useSearch<Q, D>(path: string, body: (q: Q) => Promise<unknown>, 
   useEffect(() => {
     void ask(question)
     return () => running.current?.abort()
-  }, [])
+  }, [visit])
   return { answer, error, progress, busy, ask: (q: Q) => void ask(q), cancel }
 }

@@ -9,6 +9,7 @@ export interface Column<T> {
   cell: (row: T, i: number) => ComponentChildren
   raw: (row: T, i: number) => string | number | null // SI, for CSV and sorting
   text?: boolean // left-aligned words
+  fold?: boolean // said once above the table where it is the same in all rows; a file keeps it
 }
 
 /** Table sorts by a column's head, exports CSV, and lets one row be chosen. */
@@ -16,8 +17,11 @@ export function Table<T>(p: { name: string; caption: string; columns: Column<T>[
   const { t } = useLang()
   const [by, setBy] = useState<{ col: number; down: boolean }>()
   const order = p.rows.map((_, i) => i)
-  if (by) {
-    const raw = p.columns[by.col]!.raw
+  const same = p.columns.filter((c) => c.fold && p.rows.length > 1 && new Set(p.rows.map(c.raw)).size === 1)
+  const columns = p.columns.filter((c) => !same.includes(c))
+  const sorted = by && columns[by.col]
+  if (by && sorted) {
+    const raw = sorted.raw
     const key = (i: number) => raw(p.rows[i]!, i)
     order.sort((a, b) => {
       const [x, y] = [key(a), key(b)]
@@ -27,12 +31,24 @@ export function Table<T>(p: { name: string; caption: string; columns: Column<T>[
   }
   return (
     <div class="tablebox">
+      {same.length > 0 && (
+        <p class="note">
+          {t.table.same}{' '}
+          {same.map((c, i) => (
+            <span key={c.head}>
+              {i > 0 && '; '}
+              {c.head} {c.cell(p.rows[0]!, 0)}
+            </span>
+          ))}
+          .
+        </p>
+      )}
       <div class="scroll" tabIndex={0} role="region" aria-label={t.table.region(p.caption)}>
         <table class={p.onPick ? 'picks' : undefined}>
           <caption class="hidden">{p.caption}</caption>
           <thead>
             <tr>
-              {p.columns.map((c, i) => (
+              {columns.map((c, i) => (
                 <th key={c.head} scope="col" class={c.text ? undefined : 'n'} aria-sort={by?.col === i ? (by.down ? 'descending' : 'ascending') : undefined}>
                   <button type="button" class="sort" onClick={() => setBy({ col: i, down: by?.col === i && !by.down })}>
                     {c.head}
@@ -47,7 +63,7 @@ export function Table<T>(p: { name: string; caption: string; columns: Column<T>[
               const row = p.rows[i]!
               return (
                 <tr key={i} class={p.chosen === i ? 'chosen' : undefined} aria-current={p.chosen === i ? 'true' : undefined} onClick={p.onPick && (() => p.onPick!(i))}>
-                  {p.columns.map((c, j) => (
+                  {columns.map((c, j) => (
                     <td key={j} class={c.text ? undefined : 'n'}>
                       {j === 0 && p.onPick && p.pickLabel ? (
                         <button type="button" class="pick" aria-label={p.pickLabel(row, i)} aria-pressed={p.chosen === i}>
