@@ -189,6 +189,9 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	if s.steps > 0 {
 		p.Requests = n / answer
 		used = n / s.steps * s.chunks / s.capacity
+		if most := s.most(held); p.Requests > most {
+			p.Requests, used = most, 1
+		}
 	} else {
 		p.Requests = min(c, held) / first
 		used = min(1, c/(s.capacity/s.chunks))

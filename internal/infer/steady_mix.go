@@ -122,14 +122,18 @@ type groups struct {
 func (r *reading) groups(q float64) groups {
 	g := groups{mean: r.mean(0, q), idle: r.step(0)}
 	g.long = max(g.mean, r.step(1))
+	least := g.idle + q/float64(r.most)*(r.step(r.most)-g.idle) // full steps read q chunks in no less
 	for range settling {
 		g.rate = q / g.mean
 		come, none := 1-math.Exp(-g.rate*g.idle), math.Exp(-g.rate*g.long)
-		g.share = come / (come + none)
+		if g.share = 1; come+none > 0 { // both vanish where a prompt takes longer than all answers
+			g.share = come / (come + none)
+		}
 		mean := g.share*r.mean(0, g.rate*g.long) + (1-g.share)*r.mean(0, g.rate*g.idle)
 		if g.share > 0 {
 			g.long = max((mean-(1-g.share)*g.idle)/g.share, g.idle)
 		}
+		mean = max(mean, least)
 		near := math.Abs(mean-g.mean) < 1e-4*mean
 		if g.mean = (g.mean + mean) / 2; near {
 			break

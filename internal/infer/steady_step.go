@@ -155,5 +155,33 @@ func (s *steady) first(n, step float64) float64 {
 	if seen > 0 {
 		t += step / 2
 	}
-	return t + s.admission(step)
+	return t + s.admission(step) + s.behind(n, step)
+}
+
+// behind is how long a prompt that takes more than a full step waits for those of others
+// before it, beyond the half step that first counts: with one place of constant time,
+//
+//	wait = read rho^2 / (2(1-rho)),  read = chunks x full step
+//
+// Pollaczek and Khinchine's form less the rest of what is being read. rho is the load of
+// the other clients (arrival theorem of closed networks): a lone one waits for nobody.
+// Prompts that share a step hardly queue; what they wait is in the fitted admission.
+func (s *steady) behind(n, step float64) float64 {
+	if s.steps <= 0 || n*s.others <= 0 || s.chunks <= s.capacity {
+		return 0
+	}
+	read := s.chunks / s.capacity * s.mixed(s.seen(n), int64(max(s.capacity, 1)))
+	rho := min(s.others, n*s.others/(s.steps*step)*read)
+	return read * rho * rho / (2 * (1 - rho))
+}
+
+// most is how many requests/s are read where full steps follow one another and the
+// instance holds all the sequences it can: prompts are read in no less time, however few
+// clients send them. Engines that read prompts apart may do so without generating.
+func (s *steady) most(held float64) float64 {
+	n := 0.0
+	if !s.e.profile.Separate {
+		n = s.seen(min(held, s.capacity/s.chunks*s.steps))
+	}
+	return s.capacity / s.chunks / s.mixed(n, int64(max(s.capacity, 1)))
 }
