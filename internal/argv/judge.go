@@ -146,6 +146,8 @@ func (f *Flag) check(v string) error {
 		ok, want = slices.Contains([]string{"true", "false", "True", "False", "1", "0"}, v), "true or false"
 	case Enum:
 		ok, want = f.ChoicesOpen || slices.Contains(f.Choices, v), "one of "+strings.Join(f.Choices, ", ")
+	case JSON: // dotted keys apart, a class is an object or a number that stands for one
+		ok, want = f.JSONClass == "" || json.Valid([]byte(v)), "JSON"
 	default:
 		ok = true
 	}

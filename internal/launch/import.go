@@ -151,10 +151,11 @@ func (im *Imported) fillServing(r *reader) {
 			d.EP = d.TP * d.DP
 		}
 	}
-	s, ok := d.Serving(im.Engine)
-	if !ok {
+	im.servingRules(r)
+	s, err := d.Serving(im.Engine)
+	if err != nil {
 		if len(r.unresolved) == 0 {
-			im.Warnings = append(im.Warnings, "the sizes do not divide, so no plan of Ridgeline says the same")
+			im.Warnings = append(im.Warnings, err.Error()+", so no plan of Ridgeline says the same")
 		}
 		return
 	}

@@ -77,6 +77,7 @@ func (im *Imported) fillMegatron(r *reader) {
 			im.Warnings = append(im.Warnings, fmt.Sprintf("%d GPUs do not divide by tp x pp x cp = %d", im.GPUs, model))
 		}
 	}
+	im.trainingRules(r, n)
 }
 
 // virtual is the model parts per rank: stated, or from a layout's stages.

@@ -14,16 +14,16 @@ const (
 	decode  = "decode"
 )
 
-// Serving is the plan that the degrees of one engine instance mean; ok is
-// false where a size is unknown or does not divide.
+// Serving is the plan that the degrees of one engine instance mean. It is an error
+// that a size is unknown or does not divide; the error names both sizes.
 //
 // SGLang's --dp-size splits TP under attention DP and makes independent replicas
 // without it; TensorRT-LLM's attention DP takes every TP rank; vLLM's experts lie
 // on TP x DP ranks or nowhere apart.
-func (d *Degrees) Serving(engine string) (s plan.Serving, ok bool) {
+func (d *Degrees) Serving(engine string) (s plan.Serving, err error) {
 	s = plan.Serving{TP: d.TP, PP: d.PP, DP: max(d.DP, 1), EP: max(d.EP, 1), DCP: max(d.DCP, 1), Replicas: 1}
 	if d.TP < 1 || d.PP < 1 || (engine == argv.VLLM || engine == argv.SGLang) && d.DP < 1 {
-		return s, false
+		return s, fmt.Errorf("a size is not known")
 	}
 	switch engine {
 	case argv.VLLM:
@@ -35,12 +35,12 @@ func (d *Degrees) Serving(engine string) (s plan.Serving, ok bool) {
 		case !d.DPAttention:
 			s.DP, s.Replicas = 1, d.DP
 		case d.TP%d.DP != 0:
-			return s, false
+			return s, fmt.Errorf("--dp-size %d does not divide --tp-size %d, which attention DP splits", d.DP, d.TP)
 		default:
 			s.TP = d.TP / d.DP
 		}
 		// Backends that send tokens between experts need ep = tp and set it.
-		if d.A2A != "" && d.A2A != "none" && d.EP <= 1 {
+		if exchanges(d.A2A) {
 			s.EP = d.TP
 		}
 	case argv.TRTLLM:
@@ -48,7 +48,13 @@ func (d *Degrees) Serving(engine string) (s plan.Serving, ok bool) {
 			s.TP, s.DP = 1, d.TP
 		}
 	}
-	return s, s.Ranks()%s.EP == 0
+	switch {
+	case s.Ranks()%s.EP != 0:
+		return s, fmt.Errorf("ep %d does not divide the %d ranks of tp x dp", s.EP, s.Ranks())
+	case s.DCP > 1 && s.TP%s.DCP != 0:
+		return s, fmt.Errorf("dcp %d does not divide tp %d", s.DCP, s.TP)
+	}
+	return s, nil
 }
 
 // servingPlan is a layout as the keys and values of a plan.
