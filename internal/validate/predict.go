@@ -64,7 +64,8 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	}
 	run := engineOf(r)
 	pl.Overlap.EP = run.bridgeOptions(r, c.Device, c.Node.GPUs, &cost.Options{})
-	choices, err := recomputations(r, m)
+	pl.UnfusedAttn = pl.UnfusedAttn || run.lacksWideKeys(m, c.Device)
+	choices, err := recomputations(r, m, pl.UnfusedAttn)
 	if err != nil {
 		return nil, &unknownError{"recompute", err}
 	}
@@ -244,21 +245,26 @@ func settleExperts(p *plan.Plan, j *plan.Job) error {
 	return p.Explain(c, j)
 }
 
-// recomputations are the candidates for a run, the least first.
-func recomputations(r *Run, m *model.Model) ([]plan.Recompute, error) {
+// recomputations are the candidates for a run, the least first. What Megatron-LM calls
+// selective recomputes unfused attention (arXiv:2205.05198).
+func recomputations(r *Run, m *model.Model, unfused bool) ([]plan.Recompute, error) {
+	selective := plan.ReSelective
+	if unfused {
+		selective = plan.ReAttention
+	}
 	if r.Recompute != "" {
 		c, ok := plan.ParseRecompute(strings.ToLower(r.Recompute))
 		if !ok {
 			return nil, fmt.Errorf("recompute %q is unknown: use none, selective, full or modules joined by +", r.Recompute)
 		}
-		if c == plan.ReSelective && engineOf(r).unfused {
-			c = plan.ReAttention // Megatron-LM's selective recomputation, arXiv:2205.05198
+		if c == plan.ReSelective {
+			c = selective
 		}
 		return []plan.Recompute{c}, nil
 	}
-	list := []plan.Recompute{plan.ReNone, plan.ReSelective}
+	list := []plan.Recompute{plan.ReNone, selective}
 	if m.MoE() {
-		list = append(list, plan.ReSelective|plan.ReMoE)
+		list = append(list, selective|plan.ReMoE)
 	}
 	return append(list, plan.ReFull), nil
 }
