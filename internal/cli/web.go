@@ -26,6 +26,10 @@ const defaultListen = "127.0.0.1:8787"
 // tokenVariable names the environment variable that may hold the token.
 const tokenVariable = "RIDGELINE_WEB_TOKEN"
 
+// shortToken is the length below which a token can be guessed over a network: 16
+// random letters and digits are 80 bits and more.
+const shortToken = 16
+
 // webFlags is the server as the user typed it.
 type webFlags struct {
 	listen, tokenFile string
@@ -85,6 +89,9 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 	made := o.Token == "" && !loopback(l.Addr())
 	if made {
 		o.Token = rand.Text() // 128 bits
+	}
+	if n := len(o.Token); n > 0 && n < shortToken && !loopback(l.Addr()) {
+		fmt.Fprintf(env.Stderr, "ridgeline: note: the API's token has %d characters and can be guessed: take %d random ones or more, or leave it out for one that is made up\n", n, shortToken)
 	}
 	s := web.New(o)
 	fmt.Fprintf(env.Stderr, "ridgeline: the page is at %s, an interrupt stops it\n", pageURL(l.Addr()))

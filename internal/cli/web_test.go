@@ -98,6 +98,12 @@ func TestTokenBeyondLoopback(t *testing.T) {
 	if said := start[0] + stop(); strings.Contains(said, "sesame") {
 		t.Errorf("the user's token is shown: %q", said)
 	}
+	t.Setenv(tokenVariable, "x")
+	_, start, stop = webServer(t, 2, "--listen", "0.0.0.0:0")
+	if said := strings.Join(start, ""); !strings.Contains(said, "can be guessed") {
+		t.Errorf("of a token of one letter nothing is said: %q", said)
+	}
+	stop()
 	t.Setenv(tokenVariable, "")
 	url, _, stop = webServer(t, 1, "--listen", "127.0.0.1:0")
 	if code := status(t, url+"/api/v1/gpus/h800", ""); code != 200 {

@@ -1,6 +1,7 @@
 package search
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -41,5 +42,22 @@ func TestOnlyPlan(t *testing.T) {
 	e, s = prepare(t, "llama-3.1-8b", "h100x8", 9, 4096, "bf16", "tp=1,pp=1,cp=1,ep=1,etp=1,vpp=1,dp=8,mbs=1,zero=0,shard=0,schedule=1f1b,recompute=full,sp=0,cpcomm=ring,overlap=all,offload=none")
 	if out := run(t, e, s, Options{}); len(out.Plans) != 0 || out.Illegal(e.Job(), nil) == nil {
 		t.Errorf("a batch that does not divide: %+v", out)
+	}
+}
+
+// The reason told is one that the user's own keys explain: a vpp that only the search tried is none.
+func TestIllegalBlamesWhatWasGiven(t *testing.T) {
+	const text = "pp=2,dp=8,mbs=1"
+	e, s := prepare(t, "llama-3.1-8b", "h100x16", 8_000_000, 4096, "bf16", text)
+	f, err := plan.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := run(t, e, s, Options{})
+	if len(out.Plans) != 0 || out.Examples[plan.BadLayers] == nil {
+		t.Fatalf("%+v: the case has no vpp that is too large", out)
+	}
+	if err := out.Illegal(e.Job(), f); err == nil || !strings.Contains(err.Error(), "too many passes") {
+		t.Error(err)
 	}
 }

@@ -268,6 +268,7 @@ var blamed = []struct {
 	{plan.BadHeads, []plan.Key{plan.KeyTP, plan.KeyCP, plan.KeyCPComm}},
 	{plan.BadSchedule, []plan.Key{plan.KeySchedule, plan.KeyVPP}},
 	{plan.BadLayers, []plan.Key{plan.KeyPP, plan.KeyVPP}},
+	{plan.BadSchedule, []plan.Key{plan.KeyPP}},
 	{plan.BadSequence, []plan.Key{plan.KeyCP, plan.KeySP}},
 	{plan.BadBatch, nil},
 }
@@ -277,7 +278,11 @@ var blamed = []struct {
 func (o *Outcome) Illegal(j *plan.Job, f *plan.Fixed) error {
 	for _, b := range blamed {
 		for _, k := range b.keys {
-			if p := o.Examples[b.cause]; p != nil && f != nil && f.Has(k) {
+			p := o.Examples[b.cause]
+			if p != nil && b.cause == plan.BadLayers && p.VPP > 1 && f != nil && !f.Has(plan.KeyVPP) {
+				continue // the search's own vpp is too many parts, which says nothing of the pp that was given
+			}
+			if p != nil && f != nil && f.Has(k) {
 				return p.Explain(b.cause, j)
 			}
 		}

@@ -41,6 +41,11 @@ export function formats(lang: string) {
       const [size, unit] = top >= 1 ? [1, 's'] : time(top)[1] === 'ms' ? [1e-3, 'ms'] : [1e-6, 'µs']
       return num(v / (size as number)) + '\u00a0' + unit
     },
+    /** secondsLike is for figures beside another: in its unit. */
+    secondsLike: (beside: number) => (v: number) => {
+      const [x, unit] = time(beside)
+      return num((v * x) / beside) + '\u00a0' + unit
+    },
     bytes: made(byteStep),
     rate: made(byteStep, '/s'),
     flops: made(flopStep),

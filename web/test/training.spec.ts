@@ -284,3 +284,23 @@ test('an edited figure that is none is refused by the name of its field', async 
     await page.getByLabel(label!, { exact: true }).first().fill('')
   }
 })
+
+test('a wrong access token is said, and asked for again', async ({ page }) => {
+  await page.route('**/api/v1/**', (r) => r.fulfill({ status: 401, contentType: 'application/problem+json', body: JSON.stringify({ detail: 'a token is needed', status: 401 }) }))
+  await page.goto('/' + small)
+  const asks = page.locator('form.failed').first()
+  await expect(asks).toContainText('asks for its token')
+  await expect(asks).not.toContainText('That is not the token')
+  await asks.locator('input').fill('x')
+  await asks.getByRole('button').click()
+  await expect(asks).toContainText('That is not the token')
+})
+
+test.describe('Vietnamese', () => {
+  test.use({ locale: 'vi-VN' })
+  test('names the binding link in its own words and number format', async ({ page }) => {
+    await open(page, small + '&moved=net%3D0.0625')
+    await expect(page.locator('#verdict .facts')).toContainText(/giữa các nút, [\d,]+\sGB\/s mỗi GPU/)
+    await expect(page.locator('#verdict')).not.toContainText('between nodes')
+  })
+})

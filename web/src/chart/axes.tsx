@@ -11,6 +11,9 @@ export interface Box {
 
 export const frame = (width: number, height: number, more: Partial<Box> = {}): Box => ({ width, height, top: 14, right: 16, bottom: 44, left: 62, ...more })
 
+// More marks than this on an axis are noise, however wide it is.
+const mostMarks = 12
+
 interface Props {
   box: Box
   x: Scale
@@ -24,12 +27,18 @@ interface Props {
 /** roomFor is the left margin that the widest of some labels needs, beside the axis' own. */
 export const roomFor = (labels: string[]): number => 34 + Math.max(...labels.map((l) => l.length)) * 6.6
 
+/** anchorAt is how a text over a point is set so that it stays within a picture. */
+export const anchorAt = (x: number, text: string, width: number): 'start' | 'middle' | 'end' => {
+  const half = (text.length * 6.6) / 2
+  return x + half > width ? 'end' : x - half < 0 ? 'start' : 'middle'
+}
+
 /** Axes draws both axes with light grid lines; labels carry the unit. */
 export function Axes({ box, x, y, xLabel, yLabel, xText, yText }: Props) {
   const bottom = box.height - box.bottom
   const right = box.width - box.right
   // Short labels may stand closer: a narrow picture keeps enough of them.
-  const marks = (room: number) => x.marks(Math.max(2, Math.floor((right - box.left) / room)))
+  const marks = (room: number) => x.marks(Math.min(mostMarks, Math.max(2, Math.floor((right - box.left) / room))))
   const across = marks(48).every((v) => xText(v).length <= 5) ? marks(48) : marks(62)
   return (
     <g class="axes" aria-hidden="true">
@@ -42,7 +51,7 @@ export function Axes({ box, x, y, xLabel, yLabel, xText, yText }: Props) {
       {across.map((v) => (
         <g key={v} transform={`translate(${x.at(v)},0)`}>
           <line class="grid" y1={box.top} y2={bottom} />
-          <text y={bottom + 17} text-anchor="middle">{xText(v)}</text>
+          <text y={bottom + 17} text-anchor={anchorAt(x.at(v), xText(v), box.width)}>{xText(v)}</text>
         </g>
       ))}
       <line class="axis" x1={box.left} x2={right} y1={bottom} y2={bottom} />

@@ -1,4 +1,4 @@
-import { frame } from './axes'
+import { anchorAt, frame } from './axes'
 import { Marks, type Mark } from './marks'
 import { linear } from './scale'
 
@@ -17,7 +17,7 @@ export interface Bar {
 /** Bars are stacked along one axis, lying; a limit is a line across all. */
 export function Bars(p: { width: number; label: string; bars: Bar[]; text: (v: number) => string; axis: string; limit?: { value: number; name: string }; thick?: number }) {
   const names = Math.max(...p.bars.map((b) => b.name.length))
-  const left = Math.min(p.width * 0.34, names * 7.2 + 16)
+  const left = Math.min(p.width * 0.42, names * 7.2 + 16)
   const thick = p.thick ?? Math.max(12, Math.min(26, 420 / p.bars.length))
   const gap = Math.max(3, thick * 0.3)
   const box = frame(p.width, p.bars.length * (thick + gap) + 76, { left, top: 22, bottom: 46, right: 30 })
@@ -40,12 +40,12 @@ export function Bars(p: { width: number; label: string; bars: Bar[]; text: (v: n
         {x.marks(Math.max(2, Math.floor((box.width - left) / 90))).map((v) => (
           <g key={v} transform={`translate(${x.at(v)},0)`}>
             <line class="grid" y1={box.top} y2={bottom} />
-            <text y={bottom + 16} text-anchor="middle">{p.text(v)}</text>
+            <text y={bottom + 16} text-anchor={anchorAt(x.at(v), p.text(v), box.width)}>{p.text(v)}</text>
           </g>
         ))}
         {p.bars.map((b, i) => (
           <text key={i} x={left - 8} y={box.top + 6 + i * (thick + gap) + thick / 2} dy="0.34em" text-anchor="end" class={b.strong ? 'strong' : undefined}>
-            {clip(b.name, left / 6.6)}
+            {clip(b.name, (left - 8) / 7.2)}
           </text>
         ))}
         <text class="label" x={(left + box.width - box.right) / 2} y={box.height - 8} text-anchor="middle">{p.axis}</text>

@@ -77,7 +77,7 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
       <Figure
         name="ratio"
         title={t.serving.y}
-        note={t.serving.ratioNote}
+        note={t.serving.ratioNote + (cells.length < rows.length * cols.length ? ' ' + t.serving.ratioEmpty : '')}
         busy={loaded.busy}
         data={{ head: [t.serving.prefill, t.serving.decode, t.serving.gpus, t.serving.y, 'TTFT (s)', 'TPOT (s)', t.fact.binds], rows: cells.map((c) => [c.prefill_workers, c.decode_workers, c.gpus, c.output_tokens_per_second_per_gpu, c.ttft_seconds, c.tpot_seconds, c.limited_by]) }}
         of={[loaded.value]}

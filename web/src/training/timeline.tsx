@@ -33,6 +33,9 @@ export function useTimeline(s: Training, plan: Priced, id: string): Loaded<Timel
 
 const windows = ['whole', 'start', 'middle', 'end'] as const
 
+// Waits that passes hold, beside those that have a place of their own in the picture.
+const insidePasses = ['tp', 'cp', 'ep']
+
 // Above this many passes in view they are drawn as one shape for each kind: no
 // reader points at one of thousands.
 const mostMarks = 2000
@@ -49,11 +52,12 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
   const { end, span, kinds } = laid
   const from = { whole: 0, start: 0, middle: end / 2 - span / 2, end: end - span }[view]
   const to = view === 'whole' ? end : from + span
+  const waits = insidePasses.filter((k) => (plan.result!.exposed[k] ?? 0) > 0).map((k) => `${t.part(k)} ${f.seconds(plan.result!.exposed[k])}`)
   return (
     <Figure
       name="timeline"
       title={t.timeline.title}
-      note={t.timeline.note(f.seconds(doc.step_seconds), f.percent((plan.result!.exposed.bubble ?? 0) / plan.result!.step_seconds), doc.schedule)}
+      note={t.timeline.note(f.seconds(doc.step_seconds), f.percent((plan.result!.exposed.bubble ?? 0) / plan.result!.step_seconds), doc.schedule) + (waits.length ? t.timeline.inside(waits.join(', ')) : '')}
       busy={loaded.busy}
       legend={
         <div class="row legendrow">

@@ -24,7 +24,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
         </p>
         <Facts
           facts={[
-            { name: t.fact.step, value: f.seconds(p.step_seconds), note: t.fact.between(f.seconds(p.lower_seconds), f.seconds(p.upper_seconds)) },
+            { name: t.fact.step, value: f.seconds(p.step_seconds), note: t.fact.between(f.secondsLike(p.step_seconds)(p.lower_seconds), f.secondsLike(p.step_seconds)(p.upper_seconds)) },
             { name: t.fact.throughput, value: f.int(p.tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond, note: t.unit.perGpu },
             { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
             { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
