@@ -104,21 +104,22 @@ func defaultCluster(d *hw.Device, n int64) *hw.Cluster {
 }
 
 // spread lays GPUs that do not fill whole rack-scale domains evenly on the
-// fewest of them: 256 GPUs of 72-GPU domains become 64 in each of 4, as the
-// published GB200 runs do. Nodes of eight are left alone, since a job that
-// leaves GPUs of a server idle is more likely a mistake. What was done is said
-// in the cluster's notes.
+// fewest of them that take equal numbers: 256 GPUs of 72-GPU domains become 64 in each of
+// 4, as the published GB200 runs do, 1,024 become 64 in each of 16. A domain is at least
+// half full. Nodes of eight are left alone, since a job that leaves GPUs of a server idle is
+// more likely a mistake. What was done is said in the cluster's notes.
 func spread(c *hw.Cluster) {
 	domain := c.Node.GPUs
 	if domain <= 8 || c.GPUs <= domain || c.GPUs%domain == 0 {
 		return
 	}
-	domains := (c.GPUs + domain - 1) / domain
-	if c.GPUs%domains != 0 {
-		return
+	for domains := (c.GPUs + domain - 1) / domain; 2*c.GPUs >= domains*domain; domains++ {
+		if c.GPUs%domains == 0 {
+			c.Node.GPUs = c.GPUs / domains
+			c.Notes = fmt.Sprintf("%d GPUs lie evenly on %d domains of %d, %d in each", c.GPUs, domains, domain, c.Node.GPUs)
+			return
+		}
 	}
-	c.Node.GPUs = c.GPUs / domains
-	c.Notes = fmt.Sprintf("%d GPUs lie evenly on %d domains of %d, %d in each", c.GPUs, domains, domain, c.Node.GPUs)
 }
 
 // clusterFile reads a user's cluster file.

@@ -24,6 +24,7 @@ func TestClusterSpec(t *testing.T) {
 		{"mi300xx16", "mi300x", 16, 2}, // the last x separates
 		{"gb200x72", "gb200-nvl72", 72, 1},
 		{"gb200x256", "gb200-nvl72", 256, 4}, // 64 of each 72
+		{"gb200x1024", "gb200-nvl72", 1024, 16},
 		{"deepseek-v3-h800", "h800-sxm", 2048, 256},
 	} {
 		got := mustCluster(t, c.spec)
