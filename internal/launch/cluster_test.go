@@ -140,6 +140,19 @@ func TestSlurmContainers(t *testing.T) {
 	if !strings.Contains(text, "--container-image='nvcr.io#nvidia/x:1;id' \\\n  --container-mounts=\"$CONFIG_DIR:$CONFIG_DIR\",/models:/models bash -c") {
 		t.Error(text)
 	}
+	if strings.Contains(text, "MODEL_CACHE") {
+		t.Error("the hub's cache is made and not mounted")
+	}
+	for path, want := range map[string]string{"/a,b/m": `--container-mounts="$CONFIG_DIR:$CONFIG_DIR" bash`, "/m/a:b": `"$CONFIG_DIR:$CONFIG_DIR",/m:/m bash`,
+		"org/m": `"$CONFIG_DIR:$CONFIG_DIR,$MODEL_CACHE:/root/.cache/huggingface" bash`} {
+		r.ModelPath = path
+		if b, err = Build(r); err != nil || !strings.Contains(fileOf(t, b, "deepseek-r1.sbatch"), want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
+		if said := strings.Contains(strings.Join(b.Notes, " "), "has a comma or a colon"); said != (path == "/a,b/m") {
+			t.Errorf("%s: notes %q", path, b.Notes)
+		}
+	}
 	r.Image = ""
 	if b, err = Build(r); err != nil || strings.Contains(fileOf(t, b, "deepseek-r1.sbatch"), "container") {
 		t.Errorf("without an image: %v", err)

@@ -144,6 +144,8 @@ func Build(r *Request) (*Bundle, error) {
 	if err != nil {
 		return nil, err
 	}
+	asked := *r // of which the nearest may be written
+	r = &asked
 	b := &builder{Request: r, list: list, warnings: slices.Clone(r.Doubts)}
 	if r.Training != nil {
 		err = b.training()

@@ -12,7 +12,7 @@ import (
 
 // nasty are model paths that a careless quoting lets out.
 var nasty = []string{"/m/a b", `/m/"x"`, "/m/'x'", "/m/$(touch /tmp/x)", "/m/`id`", "/m/a\nRIDGELINE_COMMAND\nid", "/m/a\\", "/m/$HOME", "/m/*", "/m/~", "/m/é", "/m/a;b", "/m/#x", "/m/$$(X)", "/m/!x",
-	"/m/my\u00a0model", "/m/\u2028", "/m/\ufeff\u200d", "/m/é\n'\\x"}
+	"/m/my\u00a0model", "/m/a\u0085b", "/m/\u2028", "/m/\ufeff\u200d", "/m/é\n'\\x"}
 
 // TestQuoting: whatever a path holds, it reaches the engine as one word.
 func TestQuoting(t *testing.T) {

@@ -31,10 +31,8 @@ func (r *Request) check() error {
 	if strings.HasPrefix(r.Model.Name, "-") || strings.ContainsRune(r.Model.Name, 0) {
 		return fmt.Errorf("model name %q cannot be served under: rename the model's file", r.Model.Name)
 	}
-	for _, image := range []string{r.Image, r.RouterImage, r.Tools.Image} {
-		if strings.ContainsFunc(image, func(c rune) bool { return c <= ' ' || c == 0x7f }) || strings.HasPrefix(image, "-") {
-			return fmt.Errorf("image %q has blanks or begins with a dash: write REPOSITORY:TAG", image)
-		}
+	if err := r.checkWords(); err != nil {
+		return err
 	}
 	if r.RouterImage != "" && r.Split == nil {
 		return fmt.Errorf("--router-image %s is of the router before two roles: leave it out, or give a plan of prefill and decode", r.RouterImage)

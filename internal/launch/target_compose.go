@@ -6,8 +6,6 @@ import (
 	"strconv"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/ridgeline/ridgeline/internal/argv"
 )
 
@@ -80,11 +78,11 @@ func (b *builder) composeFiles() ([]File, error) {
 	if gpu > b.NodeGPUs {
 		return nil, fmt.Errorf("the instances take %d GPUs and the machine has %d: use fewer replicas or another target", gpu, b.NodeGPUs)
 	}
-	y, err := yaml.Marshal(out)
+	y, err := yamlText(out)
 	if err != nil {
 		return nil, err
 	}
-	files := []File{{Name: "compose.yaml", Content: comment("#", b.header(b.list)) + string(y)}}
+	files := []File{{Name: "compose.yaml", Content: comment("#", b.header(b.list)) + y}}
 	return append(files, b.configFiles()...), nil
 }
 

@@ -11,7 +11,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"sigs.k8s.io/yaml"
 )
 
 // kubeFiles is one manifest with every object of the service or run, in the order in
@@ -86,8 +85,7 @@ func manifest(o any) (string, error) {
 	}
 	delete(m, "status")
 	dropNulls(m)
-	y, err := yaml.Marshal(m)
-	return string(y), err
+	return yamlText(m)
 }
 
 // dropNulls removes keys without a value, and resources without one.

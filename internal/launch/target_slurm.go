@@ -42,7 +42,7 @@ func (b *builder) slurmFiles() (files []File) {
 			s.line("RPC_WORKERS=$(scontrol show hostnames \"$SLURM_JOB_NODELIST\" | tail -n +2 | sed 's/$/:%d/' | paste -sd , -)", llamaRPCPort)
 			s.line("export RPC_WORKERS")
 		}
-		if b.imageOf(g) != "" {
+		if b.imageOf(g) != "" && !path.IsAbs(b.ModelPath) {
 			s.line("MODEL_CACHE=${HF_HOME:-$HOME/.cache/huggingface}")
 			s.line("mkdir -p \"$MODEL_CACHE\"")
 		}
@@ -84,10 +84,15 @@ func (b *builder) srunContainer(g *group) string {
 	if image == "" {
 		return ""
 	}
-	mounts := `"$CONFIG_DIR:$CONFIG_DIR,$MODEL_CACHE:/root/.cache/huggingface"`
-	if path.IsAbs(b.ModelPath) && !strings.ContainsAny(b.ModelPath, ",:") { // which separate mounts
-		dir := Quote(path.Dir(b.ModelPath))
-		mounts = `"$CONFIG_DIR:$CONFIG_DIR",` + dir + ":" + dir
+	mounts := `"$CONFIG_DIR:$CONFIG_DIR`
+	switch dir := path.Dir(b.ModelPath); {
+	case !path.IsAbs(b.ModelPath):
+		mounts += `,$MODEL_CACHE:/root/.cache/huggingface"`
+	case strings.ContainsAny(dir, ",:"): // which separate mounts and their parts
+		mounts += `"`
+		b.note("the model's folder %q has a comma or a colon, so no mount could be written: bring it into the containers of %s", dir, g.name)
+	default:
+		mounts += `",` + Quote(dir) + ":" + Quote(dir)
 	}
 	return " --container-image=" + Quote(image) + " \\\n  --container-mounts=" + mounts
 }

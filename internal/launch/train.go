@@ -52,6 +52,7 @@ func (b *builder) training() error {
 	if err := write(&p, a); err != nil {
 		return err
 	}
+	b.Training = &p // as it is written: what was changed to the nearest is what the files say of themselves
 	g.leader, g.env = a.words, b.connections(&p)
 	b.groups = []group{g}
 	return nil
@@ -111,7 +112,7 @@ func (b *builder) interleave(p *plan.Plan) (overlap bool, err error) {
 		if err := b.lacks("schedule "+asked.String(), "interleaved 1F1B (vpp=2) with --overlap-moe-expert-parallel-comm and --delay-wgrad-compute"); err != nil {
 			return false, err
 		}
-		p.Schedule, p.VPP, b.paired = sched.Interleaved, 2, true
+		p.Schedule, p.VPP, p.Overlap.EP, b.paired = sched.Interleaved, 2, true, true
 		return true, b.nearLegal(p)
 	case asked == sched.ZBV:
 		err = b.lacks("schedule "+asked.String(), "interleaved 1F1B (vpp=2)")

@@ -37,6 +37,7 @@ func (b *builder) titan(p *plan.Plan, a *args) error {
 		if err := b.lacks("zero=1", "zero=2, FSDP that keeps parameters gathered after forward"); err != nil {
 			return err
 		}
+		p.ZeRO = 2
 	}
 	if d.Schedule, err = b.titanSchedule(p); err != nil {
 		return err
@@ -71,13 +72,14 @@ func (b *builder) titanSchedule(p *plan.Plan) (string, error) {
 	if name := titanSchedules[p.Schedule.String()]; name != "" {
 		return name, nil
 	}
-	near := "1F1B"
+	near, kind := "1F1B", sched.OneFOneB
 	if p.Schedule == sched.DualPipe {
-		near = "DualPipeV, on half the stages of two parts each"
+		near, kind = "DualPipeV, on half the stages of two parts each", sched.DualPipeV
 	}
 	if err := b.lacks("schedule "+p.Schedule.String(), near); err != nil {
 		return "", err
 	}
+	p.Schedule = kind
 	name, _, _ := strings.Cut(near, ",")
 	return name, nil
 }
