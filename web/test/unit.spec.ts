@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
 import { parseEvent } from '../src/api/client'
+import { anchorAt } from '../src/chart/axes'
 import { csv } from '../src/chart/export'
 import { log } from '../src/chart/scale'
 import { preferred } from '../src/i18n'
@@ -54,6 +55,8 @@ test('quantities carry units and the number format of the language', () => {
   expect(f.flopRate(989e12)).toBe('989\u00a0TFLOP/s')
   expect(f.percent(0.385)).toBe('38.5\u00a0%')
   expect(f.seconds(null)).toBe('–')
+  expect([f.seconds(751.8), f.secondsLike(751.8)(586.8)]).toEqual(['12.53\u00a0min', '9.78\u00a0min'])
+  expect([anchorAt(98, '5.5 ms', 100), anchorAt(50, '5.5 ms', 100), anchorAt(2, '5.5 ms', 100)]).toEqual(['end', 'middle', 'start'])
   expect(formats('vi').seconds(20.2014)).toBe('20,2\u00a0s')
 })
 
