@@ -28,6 +28,7 @@ type SimulateRequest struct {
 // SimulateLimits are an engine's own settings; 0 is its default.
 type SimulateLimits struct {
 	MaxSeqs, BlockSize, Blocks int // of one replica
+	Slots                      int // sequences of an instance, spread over its replicas, in place of MaxSeqs
 	NoPrefixCache              bool
 	NoAhead                    bool // plan a batch only when the step before it is over
 	Priority                   bool

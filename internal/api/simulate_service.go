@@ -74,6 +74,7 @@ func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *pl
 		return err
 	}
 	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV))
+	a.Warnings = append(a.Warnings, deploy.SplitSimulated)
 	if link.Assumed {
 		a.Warnings = append(a.Warnings, "KV caches cross the network at "+link.Source)
 	}
@@ -105,7 +106,7 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	for _, x := range []struct {
 		given int
 		into  *int
-	}{{l.MaxSeqs, &e.MaxSeqs}, {l.Blocks, &e.Blocks}} {
+	}{{l.MaxSeqs, &e.MaxSeqs}, {(l.Slots + e.Ranks - 1) / e.Ranks, &e.MaxSeqs}, {l.Blocks, &e.Blocks}} {
 		if x.given > 0 {
 			*x.into = x.given
 		}

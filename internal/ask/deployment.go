@@ -27,6 +27,7 @@ type Deployment struct {
 	limit                        float64
 	seed                         int64
 	seqs, tokens, block, blocks  int64
+	slots                        int64
 	routing                      string
 	noPrefix, noAhead, priority  bool
 	eager                        bool
@@ -41,6 +42,7 @@ func NewDeployment(name string) *Deployment {
 	Text(fs, &f.plan, "plan", "`KEYS` of the deployment, such as tp=8,replicas=2 or prefill:tp=8,workers=2;decode:tp=8")
 	Count(fs, &f.seed, "seed", "of all that is drawn (default 0)")
 	f.engineFlags()
+	BothSpellings(fs)
 	return f
 }
 
@@ -58,6 +60,7 @@ func (f *Deployment) engineFlags() {
 	Duration(fs, &f.rtt, "net-rtt", "round trip between nodes, in place of the fabric's own")
 	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "usable share of device memory")
 	Count(fs, &f.seqs, "max-num-seqs", "sequences in a step, per replica (default 1024)")
+	Count(fs, &f.slots, "max-sequences", "sequences in a step, per instance, as infer counts them, in place of --max-num-seqs")
 	Count(fs, &f.tokens, "max-num-batched-tokens", "tokens of a step, per replica, which cuts prompts into chunks (default: the engine's)")
 	Count(fs, &f.block, "block-size", "tokens per KV block (default 16)")
 	Count(fs, &f.blocks, "num-gpu-blocks", "KV blocks per replica (default: what memory holds)")
@@ -83,6 +86,9 @@ func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits
 	if err := NotZero(f.Flags, "memory-limit"); err != nil {
 		return nil, l, err
 	}
+	if f.Flags.Changed("max-num-seqs") && f.Flags.Changed("max-sequences") {
+		return nil, l, fmt.Errorf("--max-num-seqs %d and --max-sequences %d limit the same: give one of them", f.seqs, f.slots)
+	}
 	service, err := f.service(find)
 	if err != nil {
 		return nil, l, err
@@ -91,7 +97,7 @@ func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits
 		flag  string
 		value int64
 		into  *int
-	}{{"max-num-seqs", f.seqs, &l.MaxSeqs}, {"block-size", f.block, &l.BlockSize}, {"num-gpu-blocks", f.blocks, &l.Blocks}} {
+	}{{"max-num-seqs", f.seqs, &l.MaxSeqs}, {"max-sequences", f.slots, &l.Slots}, {"block-size", f.block, &l.BlockSize}, {"num-gpu-blocks", f.blocks, &l.Blocks}} {
 		if f.Flags.Changed(n.flag) && (n.value < 1 || n.value > math.MaxInt32) {
 			return nil, l, fmt.Errorf("--%s %d: give 1 to %d", n.flag, n.value, math.MaxInt32)
 		}

@@ -73,6 +73,7 @@ func NewInfer() *Infer {
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
 	Count(fs, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows)")
 	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "share of device memory that the engine may take")
+	BothSpellings(fs)
 	return f
 }
 

@@ -73,6 +73,7 @@ func inferQuestion(cmd *cobra.Command) func() (*api.InferRequest, error) {
 	q := ask.NewInfer()
 	var find finder
 	cmd.Flags().AddFlagSet(q.Flags)
+	ask.BothSpellings(cmd.Flags())
 	configsFlag(cmd, &find.configs)
 	completions(cmd, map[string]cobra.CompletionFunc{"model": completeModel, "cluster": completeCluster, "engine": completeWords(ask.Engines)})
 	return func() (*api.InferRequest, error) {
@@ -86,6 +87,7 @@ func simulateQuestion(cmd *cobra.Command) func() (*api.SimulateRequest, error) {
 	q := ask.NewSimulate()
 	var find finder
 	cmd.Flags().AddFlagSet(q.Flags)
+	ask.BothSpellings(cmd.Flags())
 	configsFlag(cmd, &find.configs)
 	completions(cmd, map[string]cobra.CompletionFunc{"model": completeModel, "cluster": completeCluster, "engine": completeWords(ask.Engines),
 		"arrival": completeWords([]string{"poisson", "constant", "gamma:2"}), "routing": completeWords(ask.Routings)})
@@ -100,6 +102,7 @@ func deploymentQuestion(cmd *cobra.Command) func() (*ask.Deployment, *api.InferR
 	q := ask.NewDeployment(cmd.Name())
 	var find finder
 	cmd.Flags().AddFlagSet(q.Flags)
+	ask.BothSpellings(cmd.Flags())
 	configsFlag(cmd, &find.configs)
 	completions(cmd, map[string]cobra.CompletionFunc{"model": completeModel, "cluster": completeCluster, "engine": completeWords(ask.Engines), "routing": completeWords(ask.Routings)})
 	return func() (*ask.Deployment, *api.InferRequest, api.SimulateLimits, error) {

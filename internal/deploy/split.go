@@ -35,7 +35,13 @@ func splitCandidates(q *Question, v *Variant, text *plan.ServingText) ([]candida
 // the middle between all of it and the least that real runs keep (infer.Reached).
 const splitKept = (1 + infer.Reached) / 2
 
-var splitWarning = fmt.Sprintf("real deployments in two roles keep %.0f to 100 %% of the matched rates: %.1f %% is taken", 100*infer.Reached, 100*splitKept)
+// splitFact is what both answers about two roles say of measured ones.
+var splitFact = fmt.Sprintf("real deployments in two roles keep %.0f to 100 %% of the matched rates", 100*infer.Reached)
+
+var splitWarning = fmt.Sprintf("%s: %.1f %% is taken", splitFact, 100*splitKept)
+
+// SplitSimulated is the warning of a simulation, which takes the whole of it.
+var SplitSimulated = fmt.Sprintf("%s: infer takes %.1f %%, this simulation all of it", splitFact, 100*splitKept)
 
 // roles are the engines of a deployment with two roles, and the KV link between.
 type roles struct {

@@ -1,0 +1,35 @@
+package ask
+
+import (
+	"strings"
+	"testing"
+)
+
+// What infer prints can be pasted into simulate, and the other way round; a limit
+// given under both names is given twice.
+func TestBothSpellings(t *testing.T) {
+	for _, line := range []string{"--batch-tokens 2048 --eager", "--max-num-batched-tokens 2048 --enforce-eager"} {
+		f, d := NewInfer(), NewDeployment("simulate")
+		if err := f.Flags.Parse(strings.Fields(line)); err != nil || f.chunk != 2048 || !f.eager {
+			t.Errorf("infer %s: %d tokens, eager %t, error %v", line, f.chunk, f.eager, err)
+		}
+		if err := d.Flags.Parse(strings.Fields(line)); err != nil || d.tokens != 2048 || !d.eager {
+			t.Errorf("simulate %s: %d tokens, eager %t, error %v", line, d.tokens, d.eager, err)
+		}
+	}
+	err := NewInfer().Flags.Parse(strings.Fields("--batch-tokens 2048 --max-num-batched-tokens 4096"))
+	if err == nil || !strings.Contains(err.Error(), "given twice") {
+		t.Errorf("both names: error %v, want it refused", err)
+	}
+}
+
+// A limit of sequences counts an instance or its replicas, not both.
+func TestOneLimitOfSequences(t *testing.T) {
+	d := NewDeployment("simulate")
+	if err := d.Flags.Parse(strings.Fields("--model m --cluster c --plan tp=1 --max-num-seqs 8 --max-sequences 64")); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := d.Request(nil); err == nil || !strings.Contains(err.Error(), "give one of them") {
+		t.Errorf("error %v, want one of them", err)
+	}
+}
