@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -36,6 +37,36 @@ type Prediction struct {
 	TTFT        float64 `json:"ttft_seconds"`
 	TPOT        float64 `json:"tpot_seconds"`
 	Output      float64 `json:"output_tokens_per_second"`
+	// Where infer.RangeShare of measured services lie, least and most; nil where nothing says.
+	TTFTRange []float64 `json:"ttft_range_seconds"`
+	TPOTRange []float64 `json:"tpot_range_seconds"`
+}
+
+// String is the prediction as a line of the README.
+func (p *Prediction) String() string {
+	s := fmt.Sprintf("concurrency %d: TTFT %s, TPOT %s, %.0f output tokens/s", p.Concurrency,
+		unit.FormatSeconds(unit.Seconds(p.TTFT)), unit.FormatSeconds(unit.Seconds(p.TPOT)), p.Output)
+	var parts []string
+	for _, r := range []struct {
+		name string
+		span []float64
+	}{{"TTFT", p.TTFTRange}, {"TPOT", p.TPOTRange}} {
+		if r.span != nil {
+			parts = append(parts, fmt.Sprintf("%s of %s to %s", r.name, unit.FormatSeconds(unit.Seconds(r.span[0])), unit.FormatSeconds(unit.Seconds(r.span[1]))))
+		}
+	}
+	if len(parts) > 0 {
+		s += fmt.Sprintf("; %.0f %% of measured services lie at a %s", 100*infer.RangeShare, strings.Join(parts, " and a "))
+	}
+	return s
+}
+
+// span is a range as JSON says it.
+func span(r [2]unit.Seconds, ok bool) []float64 {
+	if !ok {
+		return nil
+	}
+	return []float64{float64(r[0]), float64(r[1])}
 }
 
 // Launch writes the configuration. Errors are bad input.
@@ -63,8 +94,7 @@ func Launch(ctx context.Context, r *LaunchRequest) (*LaunchAnswer, error) {
 	a.Predictions, r.Doubts = r.predict(ctx)
 	if len(a.Predictions)+len(r.Doubts) > 0 {
 		for _, p := range a.Predictions {
-			r.Predicted = append(r.Predicted, fmt.Sprintf("concurrency %d: TTFT %s, TPOT %s, %.0f output tokens/s", p.Concurrency,
-				unit.FormatSeconds(unit.Seconds(p.TTFT)), unit.FormatSeconds(unit.Seconds(p.TPOT)), p.Output))
+			r.Predicted = append(r.Predicted, p.String())
 		}
 		if b, err = launch.Build(&r.Request); err != nil {
 			return nil, err

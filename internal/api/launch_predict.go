@@ -74,7 +74,7 @@ func (r *LaunchRequest) predictServing(ctx context.Context) (list []Prediction, 
 	}
 	for _, p := range a.Best.Points {
 		if p.Fits {
-			list = append(list, Prediction{p.Concurrency, float64(p.TTFT), float64(p.TPOT), p.Output})
+			list = append(list, Prediction{p.Concurrency, float64(p.TTFT), float64(p.TPOT), p.Output, span(p.TTFTRange()), span(p.TPOTRange())})
 		}
 	}
 	return list, doubts, nil

@@ -80,6 +80,12 @@ func TestLaunchPredicts(t *testing.T) {
 		if want := i.Best.Points[n]; p.TPOT != float64(want.TPOT) || p.Concurrency != want.Concurrency {
 			t.Errorf("concurrency %d: TPOT %g, infer's %g", p.Concurrency, p.TPOT, float64(want.TPOT))
 		}
+		if want, ok := i.Best.Points[n].TPOTRange(); !ok || len(p.TPOTRange) != 2 || p.TPOTRange[0] != float64(want[0]) || p.TPOTRange[1] != float64(want[1]) {
+			t.Errorf("concurrency %d: range %v, infer's %v", p.Concurrency, p.TPOTRange, want)
+		}
+		if line := p.String(); !strings.Contains(line, "80 % of measured services lie at a TTFT of ") || !strings.Contains(line, " and a TPOT of "+unit.FormatSeconds(unit.Seconds(p.TPOTRange[0]))+" to ") || !strings.Contains(a.Files[len(a.Files)-1].Content, line) {
+			t.Errorf("the README says %q", line)
+		}
 	}
 }
 

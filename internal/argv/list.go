@@ -102,10 +102,19 @@ func Load(engine, version string) (*List, error) {
 	switch {
 	case l == nil:
 		return nil, fmt.Errorf("engine %q is unknown: use one of %s", engine, strings.Join(Engines(), ", "))
-	case version == "" || strings.TrimPrefix(version, "v") == strings.TrimPrefix(l.Version, "v"):
+	case version == "" || release(version) == release(l.Version):
 		return l, nil
 	}
 	return nil, fmt.Errorf("no flag list of %s %s: the nearest is %s", engine, version, l.Version)
+}
+
+// release is a version without its v, and of a first release without the 0 of its patch.
+func release(version string) string {
+	version = strings.TrimPrefix(version, "v")
+	if strings.Count(version, ".") == 2 {
+		return strings.TrimSuffix(version, ".0")
+	}
+	return version
 }
 
 // Decode reads a list strictly: an unknown key, a type that is none, or a name

@@ -43,3 +43,29 @@ func TestImportRules(t *testing.T) {
 		}
 	}
 }
+
+// TestMessages: what is wrong is said on one line, and only what is wrong.
+func TestMessages(t *testing.T) {
+	for _, c := range []struct{ layout, says string }{
+		{"Et*9999999|L", "repeats more than 65536 times"}, {"Et*99999999999999999999|L", "repeats more than 65536 times"}, {"Et*|L", "has a * without a number"},
+	} {
+		if _, err := LayoutStages(c.layout); err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v, want %s", c.layout, err, c.says)
+		}
+	}
+	if _, err := documents("f", []byte("a: [")); err == nil || strings.Contains(err.Error(), "tabs") {
+		t.Errorf("YAML without tabs: %v", err)
+	}
+	im, err := ImportWords(argv.VLLM, Command{Words: []string{"vllm", "serve", "m", "-tp", "$(a\nb)"}}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(im.Warnings) != 1 || strings.Contains(im.Warnings[0], "\n") || !strings.Contains(im.Warnings[0], `"$(a\nb)"`) {
+		t.Errorf("warnings %q", im.Warnings)
+	}
+	for version, ok := range map[string]bool{"0.26": true, "v0.26.0": true, "0.26.0": true, "0.2": false, "0.26.1": false, "0": false, "0.260": false} {
+		if _, err := argv.Load(argv.VLLM, version); (err == nil) != ok {
+			t.Errorf("vllm %s: %v", version, err)
+		}
+	}
+}

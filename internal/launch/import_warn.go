@@ -3,6 +3,8 @@ package launch
 import (
 	"fmt"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ridgeline/ridgeline/internal/argv"
 )
@@ -10,7 +12,7 @@ import (
 // warn adds the doubts of an import.
 func (im *Imported) warn(config map[string]any) {
 	for _, v := range im.Unresolved {
-		im.Warnings = append(im.Warnings, fmt.Sprintf("%s holds a size and is not known: set the variable or write the number", v))
+		im.Warnings = append(im.Warnings, fmt.Sprintf("%s holds a size and is not known: set the variable or write the number", oneLine(v)))
 	}
 	for _, f := range im.RepeatedFlags {
 		im.Warnings = append(im.Warnings, fmt.Sprintf("flag %s is given more than once: the engine takes the last", f))
@@ -25,7 +27,7 @@ func (im *Imported) warn(config map[string]any) {
 	if config == nil {
 		for _, flag := range []string{"--extra_llm_api_options", "--config"} {
 			if v, given := im.line.Get(flag); given && im.Engine != argv.TorchTitan {
-				im.Warnings = append(im.Warnings, fmt.Sprintf("%s may hold degrees and was not read: give it with --config-file", v))
+				im.Warnings = append(im.Warnings, fmt.Sprintf("%s may hold degrees and was not read: give it with --config-file", oneLine(v)))
 				break
 			}
 		}
@@ -38,6 +40,14 @@ func none(list []string) []string {
 		return []string{}
 	}
 	return list
+}
+
+// oneLine is a word as it was, quoted where it would break a message's line.
+func oneLine(s string) string {
+	if strings.ContainsFunc(s, unicode.IsControl) || !utf8.ValidString(s) {
+		return brief([]string{s})
+	}
+	return s
 }
 
 // brief quotes the start of words for a message.

@@ -58,7 +58,9 @@ func expandLayout(s string, depth int) (string, error) {
 				end++
 			}
 			var err error
-			if n, err = strconv.Atoi(s[i+1 : end]); err != nil || n > maxLayout {
+			if n, err = strconv.Atoi(s[i+1 : end]); end > i+1 && (err != nil || n > maxLayout) {
+				return "", fmt.Errorf("layout %q repeats more than %d times: write the number of layers", s, maxLayout)
+			} else if err != nil {
 				return "", fmt.Errorf("layout %q has a * without a number: write *N", s)
 			}
 			i = end

@@ -22,7 +22,11 @@ func documents(name string, text []byte) (docs []map[string]any, err error) {
 		case errors.Is(err, io.EOF):
 			return docs, nil
 		case err != nil:
-			return nil, fmt.Errorf("%s: %s: mend the YAML (tabs do not indent)", name, strings.Join(strings.Fields(err.Error()), " "))
+			hint := ""
+			if bytes.Contains(text, []byte("\n\t")) {
+				hint = " (tabs do not indent)"
+			}
+			return nil, fmt.Errorf("%s: %s: mend the YAML%s", name, strings.Join(strings.Fields(err.Error()), " "), hint)
 		}
 		if m, ok := doc.(map[string]any); ok {
 			docs = append(docs, m)
