@@ -91,7 +91,7 @@ func Launch(ctx context.Context, r *LaunchRequest) (*LaunchAnswer, error) {
 	if err := r.onCluster(); err != nil {
 		return nil, err
 	}
-	a.Predictions, r.Doubts = r.predict(ctx)
+	a.Predictions, r.Doubts = r.predict(ctx, b.Written)
 	if len(a.Predictions)+len(r.Doubts) > 0 {
 		for _, p := range a.Predictions {
 			r.Predicted = append(r.Predicted, p.String())

@@ -8,6 +8,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/launch"
+	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -30,13 +31,13 @@ func (r *LaunchRequest) onCluster() error {
 
 // predict is what the evaluation should measure, and what speaks against the plan: that
 // it does not fit the GPUs, or why nothing is known of it.
-func (r *LaunchRequest) predict(ctx context.Context) (list []Prediction, doubts []string) {
+func (r *LaunchRequest) predict(ctx context.Context, written *plan.Plan) (list []Prediction, doubts []string) {
 	var err error
 	switch {
 	case r.Cluster == nil:
 		return nil, nil
 	case r.Training != nil:
-		doubts, err = r.fitsTraining()
+		doubts, err = r.fitsTraining(written)
 	default:
 		list, doubts, err = r.predictServing(ctx)
 	}
@@ -80,8 +81,8 @@ func (r *LaunchRequest) predictServing(ctx context.Context) (list []Prediction, 
 	return list, doubts, nil
 }
 
-// fitsTraining asks train's evaluator about the very plan.
-func (r *LaunchRequest) fitsTraining() (doubts []string, err error) {
+// fitsTraining asks train's evaluator about the very plan that is written.
+func (r *LaunchRequest) fitsTraining(written *plan.Plan) (doubts []string, err error) {
 	cluster := r.Cluster.Clone()
 	cluster.GPUs = int64(r.Training.GPUs())
 	t := &TrainRequest{Model: r.Model, Cluster: cluster, Fixed: r.Fixed, Precision: r.Precision, GlobalBatch: r.Train.GlobalBatch, Seq: r.Train.Seq, MTP: r.Train.MTP}
@@ -93,7 +94,7 @@ func (r *LaunchRequest) fitsTraining() (doubts []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	best, err := e.Evaluate(r.Training)
+	best, err := e.Evaluate(written)
 	if err != nil {
 		return nil, err
 	}

@@ -173,7 +173,7 @@ func Build(r *Request) (*Bundle, error) {
 		return nil, err
 	}
 	out := &Bundle{Engine: r.Engine, Version: list.Version, FlagList: list.Commit, Target: r.Target, Plan: r.planString(),
-		PlanHash: r.hash(), Files: files, Warnings: none(b.warnings), Notes: none(b.notes)}
+		PlanHash: r.hash(), Files: files, Warnings: none(b.warnings), Notes: none(b.notes), Written: r.Training}
 	for _, g := range b.groups {
 		out.GPUs += g.replicas * g.nodes * g.gpus
 	}

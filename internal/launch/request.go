@@ -109,6 +109,8 @@ type Bundle struct {
 	Bench    string   `json:"bench,omitempty"` // the command that evaluates the service
 	Warnings []string `json:"warnings"`
 	Notes    []string `json:"notes"`
+	// Written is the training plan that the files run: the request's, or the nearest to it.
+	Written *plan.Plan `json:"-"`
 }
 
 // planString is the plan in its own words.
