@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
@@ -43,7 +44,10 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 		a.Warnings = append(slices.Clone(a.Warnings), "--net-rtt changes nothing of the best plan: each of its instances stays inside a node")
 	}
 	if b.Queued {
-		a.Warnings = append(slices.Clone(a.Warnings), queueText(b))
+		a.Warnings = append(slices.Clone(a.Warnings), a.queueText())
+	}
+	if a.atEdge() {
+		a.Warnings = append(slices.Clone(a.Warnings), fmt.Sprintf("the best lies at the edge of --concurrency: give a wider range, such as 1..%d", 8*b.Concurrency))
 	}
 	x := b.Layout.Serving
 	if b.Layout.Split != nil {
@@ -59,9 +63,10 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 	context := q.ISL + q.OSL/2
 	flips := in.Engine.Flips(context, flipsTo)
 	a.FlipsTo = flipsTo
+	rows := in.Engine.Explain(&infer.Batch{Decode: 1, DecodeContext: context})
 	for part := range infer.NumParts {
-		if part == infer.Experts && !a.Request.Model.MoE() {
-			continue
+		if !slices.ContainsFunc(rows, func(r infer.Row) bool { return r.Part == part }) {
+			continue // the model has no such part
 		}
 		if part != infer.Communication && part != infer.Overhead {
 			n := flips[part]
@@ -91,11 +96,25 @@ func (a *InferAnswer) bounds(e *infer.Engine, v *deploy.Variant, batch int) {
 	a.Ceilings = e.Ceilings(batch, unit.ByteRate(link.Value))
 }
 
-func queueText(b *deploy.Point) string {
+// queueText says what a load past the queue means, and where the queue begins.
+func (a *InferAnswer) queueText() string {
+	b := a.Best.Best
+	text := "out of " + b.Steady.Limit.String() + ": further requests in flight only wait longer; percentiles need a simulation"
 	if b.Steady.Limit == infer.NoLimit {
-		return "requests wait for room: their time to first token grows with every further one in flight"
+		text = "requests wait for room: their time to first token grows with every further one in flight"
 	}
-	return "out of " + b.Steady.Limit.String() + ": further requests in flight only wait longer; percentiles need a simulation"
+	if !a.Request.SLO.Any() && b.Full.Clients >= 1 {
+		text += fmt.Sprintf("; this load is past the queue, which begins at %.0f in flight, as no --slo says how long a first token may take", b.Full.Clients)
+	}
+	return text
+}
+
+// atEdge tells whether more requests in flight than were looked at may be better: the
+// best of several loads is the largest, and nothing in it waits for room.
+func (a *InferAnswer) atEdge() bool {
+	b, list := a.Best.Best, a.Request.Concurrency
+	n := len(list)
+	return n > 1 && b.Fits && a.Met() && !b.Queued && b.Concurrency == list[n-1] && 8*b.Concurrency <= deploy.MaxConcurrency
 }
 
 // drafting compares each listed speculation with none on layout x.

@@ -46,10 +46,14 @@ type Point struct {
 // for its means to speak for single requests, too.
 func (p *Point) Tails() bool { return p.Fits && p.Layout.Split == nil && p.Steady.Valid() }
 
+// Between tells whether the decode step waits for the network between nodes, of which
+// the runs behind Ranges know nothing: each stayed inside one node or NVLink domain.
+func (p *Point) Between() bool { return p.Decode.Network > 0 || p.Decode.Wire > 0 }
+
 // TPOTRange is where 80 % of measured times per token lie by the prediction; ok is
-// false where nothing says.
+// false where nothing says, as of plans between nodes.
 func (p *Point) TPOTRange() (r [2]unit.Seconds, ok bool) {
-	if !p.Fits || p.Ranges == nil || p.TPOT <= 0 {
+	if !p.Fits || p.Ranges == nil || p.Between() || p.TPOT <= 0 {
 		return r, false
 	}
 	return p.Ranges.TPOT.Of(p.TPOT, p.floor), true
@@ -57,7 +61,7 @@ func (p *Point) TPOTRange() (r [2]unit.Seconds, ok bool) {
 
 // TTFTRange is the same of the first token; near saturation nothing says.
 func (p *Point) TTFTRange() (r [2]unit.Seconds, ok bool) {
-	if !p.Fits || p.Ranges == nil || p.Layout.Split == nil && !p.Tails() {
+	if !p.Fits || p.Ranges == nil || p.Between() || p.Layout.Split == nil && !p.Tails() {
 		return r, false
 	}
 	return p.Ranges.TTFT.Of(p.TTFT, 0), true

@@ -26,7 +26,12 @@ func TestRangesOfPoints(t *testing.T) {
 	if _, ok := full.TTFTRange(); ok || full.Tails() {
 		t.Errorf("%+v: a range of the first token at %.0f %% of the room", full, 100*full.Steady.Room)
 	}
-	q, v := ask(t, "llama-3.1-8b", "h100x1", "tp=1", 1024, 256, 8)
+	q, v := ask(t, "deepseek-r1", "h800x16", "tp=16", 1024, 256, 8)
+	two := search(t, q, v).Best
+	if _, ok := two.TPOTRange(); ok || !two.Between() || two.Ranges == nil || two.Ranges.Measured {
+		t.Errorf("two nodes of a GPU without runs: between %t, range stated %t, %+v", two.Between(), ok, two.Ranges)
+	}
+	q, v = ask(t, "llama-3.1-8b", "h100x1", "tp=1", 1024, 256, 8)
 	q.Measured = []infer.Measured{{TPOT: 10e-3, RTT: 1e-6}}
 	if p := search(t, q, v).Best; p.Ranges != nil {
 		t.Errorf("corrected by a measured point, and still %+v", p.Ranges)

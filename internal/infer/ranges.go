@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -27,8 +28,8 @@ func (r Range) Of(t, floor unit.Seconds) [2]unit.Seconds {
 // Ranges is how far measured services lie from predictions: the spread of the errors
 // over measured runs, as wide as each model's runs need when it is left out.
 type Ranges struct {
-	// Measured tells whether kernels and engine were measured on the GPU's generation;
-	// else stand-ins price both.
+	// Measured tells whether kernels were measured on the GPU itself and an engine on its
+	// generation; else stand-ins price both, or figures of a sister.
 	Measured bool  `json:"measured"`
 	TPOT     Range `json:"tpot"`
 	TTFT     Range `json:"ttft"` // of loads below saturation, see Point.Valid
@@ -76,7 +77,7 @@ func DecodeRanges(data []byte) ([]Ranges, error) {
 func (e *Engine) Ranges() *Ranges {
 	rs := loadRanges()
 	k := e.setup.Cluster.Device.Kernels
-	if k != nil && len(k.Devices) > 0 && e.profile.Arch != "" {
+	if k != nil && slices.Contains(k.Devices, e.setup.Cluster.Device.Name) && e.profile.Arch != "" {
 		return &rs[0]
 	}
 	return &rs[1]

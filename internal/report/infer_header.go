@@ -84,6 +84,7 @@ func cacheText(a *api.InferAnswer) string {
 		}
 	}
 	s := fmt.Sprintf("%s per token in %s (%s)", per(kv), kv, strings.Join(others, ", "))
+	s += windowText(m)
 	var all, grouped float64
 	for i := range m.Layers {
 		if t := &m.Layers[i].Attention; t.Kind == model.MLA {
@@ -95,6 +96,22 @@ func cacheText(a *api.InferAnswer) string {
 		s += fmt.Sprintf("; without the latent %s (MHA), %s with %d key heads (GQA)", unit.FormatBytes(unit.Bytes(all)), unit.FormatBytes(unit.Bytes(grouped)), groupedHeads)
 	}
 	return s
+}
+
+// windowText says which layers drop tokens, whose bytes do not add up over a request.
+func windowText(m *model.Model) string {
+	var layers int
+	var window int64
+	for i := range m.Layers {
+		t := &m.Layers[i].Attention
+		if w := max(t.Window, t.Chunk); w > 0 {
+			layers, window = layers+1, max(window, w)
+		}
+	}
+	if layers == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; %d of %d layers keep a token only while it is among the last %s, so that longer requests take less", layers, len(m.Layers), Grouped(window))
 }
 
 func engineText(a *api.InferAnswer) string {

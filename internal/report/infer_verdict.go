@@ -83,6 +83,9 @@ func balanceText(p *deploy.Point) string {
 // rangeText says where most measured services lie.
 func rangeText(p *deploy.Point) string {
 	span := func(r [2]unit.Seconds) string { return unit.FormatSeconds(r[0]) + " to " + unit.FormatSeconds(r[1]) }
+	if p.Ranges != nil && p.Between() {
+		return "not stated: no measured run behind it crosses the network between nodes; --calibrate takes measured points"
+	}
 	token, ok := p.TPOTRange()
 	if !ok {
 		return "" // corrected by measured points
@@ -92,7 +95,7 @@ func rangeText(p *deploy.Point) string {
 		text += " and " + span(first) + " to the first"
 	}
 	if !p.Ranges.Measured {
-		text += "; wider than usual, as of such a GPU little more than the datasheet is known"
+		text += "; wider than usual, as no measured run is of this GPU"
 	}
 	return text
 }

@@ -139,6 +139,9 @@ func simulateTimes(p *Page, a *api.SimulateAnswer) {
 		rows = append(rows, row)
 	}
 	p.Table([]Column{Left(""), Right("mean"), Right("p50"), Right("p90"), Right("p95"), Right("p99"), Right("max")}, rows)
+	if entry := a.Service.Engine.Entry; entry > 0 && m.Queueing.N > 0 {
+		p.Text(0, "Queueing holds the %s that this engine takes to let a request in, queue or not.", unit.FormatStep(unit.Seconds(entry.Seconds())))
+	}
 }
 
 func requestCount(m *serve.Summary) string { return Grouped(int64(m.Requests)) + " requests" }

@@ -1,0 +1,48 @@
+package api
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+func warns(a *InferAnswer, part string) bool {
+	return slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, part) })
+}
+
+// A best load that is the largest looked at is named as the edge, unless it waits: then
+// it is past the queue, which begins earlier.
+func TestEdgeAndQueueAreNamed(t *testing.T) {
+	for _, x := range []struct {
+		loads       []int
+		slo         unit.Seconds
+		edge, queue bool
+	}{{[]int{1, 8, 16}, 0, true, false}, {[]int{16}, 0, false, false}, {[]int{64, 4096}, 0, false, true}, {[]int{64, 4096}, 30e-3, false, false}} {
+		r := service(t, "tp=8", x.loads...)
+		r.SLO.TPOT = x.slo
+		a := answerOf(t, r)
+		if warns(a, "edge of --concurrency") != x.edge || warns(a, "this load is past the queue") != x.queue {
+			t.Errorf("%v, tpot %v: %d in flight, warnings %q", x.loads, x.slo, a.Best.Best.Concurrency, a.Warnings)
+		}
+	}
+}
+
+// A part that the model does not have turns compute-bound nowhere.
+func TestFlipsAreOfPartsThatExist(t *testing.T) {
+	r := service(t, "tp=1", 8)
+	var err error
+	if r.Model, err = catalog.Model("gpt-oss-120b"); err != nil {
+		t.Fatal(err)
+	}
+	parts := []infer.Part{}
+	for _, f := range answerOf(t, r).Flips {
+		parts = append(parts, f.Part)
+	}
+	if slices.Contains(parts, infer.Dense) || !slices.Contains(parts, infer.Experts) {
+		t.Errorf("parts %v of a model whose every layer routes", parts)
+	}
+}
