@@ -57,7 +57,11 @@ type InferAnswer struct {
 	// Streaming is the tokens/s of one user where one device streams every parameter
 	// that a token uses at the datasheet's rate, whatever its memory holds.
 	Streaming float64
-	Ceilings  []infer.Ceiling // of the expert exchange; nil where experts are not on ranks of their own
+	// Touched of Experts routed ones of a layer are read by the best point's decode step,
+	// as expected; 0 of models without any and of steps in two micro-batches.
+	Touched  float64
+	Experts  int64
+	Ceilings []infer.Ceiling // of the expert exchange; nil where experts are not on ranks of their own
 	// Strategies is the best point with one thing changed at a time.
 	Strategies []Strategy
 	Warnings   []string

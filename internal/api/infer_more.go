@@ -73,6 +73,13 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 			a.Flips = append(a.Flips, Flip{part, n, n > 0 && int64(b.Batch) >= n})
 		}
 	}
+	if !v.TwoBatch {
+		tokens := int64(b.Batch)
+		if v.Speculation != nil {
+			tokens *= int64(1 + v.Speculation.Drafts)
+		}
+		a.Touched, a.Experts = in.Engine.Touched(float64(tokens))
+	}
 	a.bounds(in.Engine, v, b.Batch)
 	if err := a.drafting(q, x, context); err != nil {
 		return err

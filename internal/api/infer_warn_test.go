@@ -46,3 +46,15 @@ func TestFlipsAreOfPartsThatExist(t *testing.T) {
 		t.Errorf("parts %v of a model whose every layer routes", parts)
 	}
 }
+
+// More sequences read more experts of a layer, from those of one token to all there are.
+func TestTouchedExpertsGrow(t *testing.T) {
+	last := 0.0
+	for _, n := range []int{1, 16, 256} {
+		a := answerOf(t, service(t, "tp=8", n))
+		if a.Experts != 256 || !(a.Touched > last && a.Touched <= min(256, float64(8*a.Best.Best.Batch))) {
+			t.Errorf("%d in flight: %g of %d experts, after %g", n, a.Touched, a.Experts, last)
+		}
+		last = a.Touched
+	}
+}

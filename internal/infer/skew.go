@@ -91,3 +91,14 @@ func (e *Engine) experts(f *model.FFN, n float64) work.ExpertLoad {
 	}
 	return l
 }
+
+// Touched is how many of the routed experts of a layer a step of n tokens of the instance
+// reads, expected over the steps, and how many the layer has; 0 of models without any.
+func (e *Engine) Touched(n float64) (touched float64, of int64) {
+	for i := range e.kinds {
+		if f := &e.kinds[i].layer.FFN; f.MoE() {
+			return e.experts(f, n).Touched, f.Experts
+		}
+	}
+	return 0, 0
+}

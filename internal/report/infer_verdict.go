@@ -41,7 +41,8 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"service", fmt.Sprintf("%s output tokens/s, %s per GPU", rate(b.Output), rate(b.PerGPU()))},
 		[2]string{"cost", costText(b)},
 		[2]string{"binds", boundWords(b)},
-		[2]string{"experts", balanceText(b)},
+		[2]string{"experts", touchedText(a)},
+		[2]string{"", balanceText(b)},
 		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
 		[2]string{"queueing", queueingText(b)},
 	)
@@ -62,6 +63,18 @@ func roundsText(p *deploy.Point) string {
 		parts = append(parts, "this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// touchedText says how many routed experts the decode step reads.
+func touchedText(a *api.InferAnswer) string {
+	if a.Touched <= 0 {
+		return ""
+	}
+	text := fmt.Sprintf("a decode step reads %.0f of a layer's %s", a.Touched, Plural(a.Experts, "routed expert"))
+	if a.Request.Skew == 0 && a.Request.Loads == nil {
+		text += fmt.Sprintf(", popular as by --skew %.3f", infer.UsualSkew)
+	}
+	return text
 }
 
 // balanceText says how far from even the experts' ranks are loaded.
