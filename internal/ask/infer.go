@@ -27,6 +27,7 @@ type Infer struct {
 	clusters             []string
 	isl, osl             workload.Length
 	chunk, slots         int64
+	seqs                 int64
 	concurrency          []int
 	weights, experts, kv []unit.Format
 	spec                 []*infer.Speculation
@@ -72,6 +73,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
 	Count(fs, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows)")
+	Count(fs, &f.seqs, "max-num-seqs", "the same limit of one attention replica, as engines count it: with --plan that gives dp, in place of --max-sequences")
 	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "share of device memory that the engine may take")
 	BothSpellings(fs)
 	return f
@@ -95,7 +97,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := NotEmpty(f.Flags, "model", "plan", "engine", "expert-loads"); err != nil {
 		return nil, err
 	}
-	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "batch-tokens"); err != nil {
+	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "max-num-seqs", "batch-tokens"); err != nil {
 		return nil, err
 	}
 	r := &api.InferRequest{ISL: int64(f.isl.Mean() + 0.5), OSL: int64(f.osl.Mean() + 0.5), Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
@@ -114,6 +116,9 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 		return nil, err
 	}
 	if r.Plan, err = plan.ParseServing(f.plan); err != nil {
+		return nil, err
+	}
+	if err = f.perReplica(r); err != nil {
 		return nil, err
 	}
 	if r.Engine, err = findEngine(f.engine); err != nil {
@@ -183,4 +188,20 @@ func (f *Infer) draftModels(find Finder) (map[string]*model.Model, error) {
 		found[s.Model] = m
 	}
 	return found, nil
+}
+
+// perReplica turns --max-num-seqs, which counts a replica, into the limit of an instance.
+func (f *Infer) perReplica(r *api.InferRequest) error {
+	switch {
+	case !f.Flags.Changed("max-num-seqs"):
+		return nil
+	case f.Flags.Changed("max-sequences"):
+		return fmt.Errorf("--max-num-seqs %d and --max-sequences %d limit the same: give one of them", f.seqs, f.slots)
+	case f.seqs < 1 || f.seqs > deploy.MaxConcurrency:
+		return fmt.Errorf("--max-num-seqs %d: give 1 to %d", f.seqs, deploy.MaxConcurrency)
+	case r.Plan == nil || r.Plan.Whole == nil || !r.Plan.Whole.Has(plan.KeyDP):
+		return fmt.Errorf("--max-num-seqs %d counts one of dp replicas: give dp in --plan, or --max-sequences of the instance", f.seqs)
+	}
+	r.Slots = f.seqs * int64(r.Plan.Whole.Serving.DP)
+	return nil
 }

@@ -3,6 +3,9 @@ package ask
 import (
 	"strings"
 	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
 // What infer prints can be pasted into simulate, and the other way round; a limit
@@ -31,5 +34,30 @@ func TestOneLimitOfSequences(t *testing.T) {
 	}
 	if _, _, err := d.Request(nil); err == nil || !strings.Contains(err.Error(), "give one of them") {
 		t.Errorf("error %v, want one of them", err)
+	}
+}
+
+// infer takes a replica's limit, too, where the plan says how many there are.
+func TestReplicaLimitOfInfer(t *testing.T) {
+	for line, want := range map[string]int64{"--max-num-seqs 8": 64, "--max-num-seqs 8 --max-sequences 64": 0, "": 0} {
+		f := NewInfer()
+		if err := f.Flags.Parse(strings.Fields(line)); err != nil {
+			t.Fatal(err)
+		}
+		r := &api.InferRequest{}
+		var err error
+		if r.Plan, err = plan.ParseServing("tp=1,dp=8,ep=8"); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.perReplica(r); r.Slots != want || (err == nil) != (want > 0 || line == "") {
+			t.Errorf("%q: %d sequences of the instance, error %v", line, r.Slots, err)
+		}
+		if line == "" {
+			continue
+		}
+		r.Plan, _ = plan.ParseServing("tp=8")
+		if err := f.perReplica(r); err == nil {
+			t.Errorf("%q of an open number of replicas is taken", line)
+		}
 	}
 }
