@@ -190,6 +190,9 @@ func bundles(t *testing.T) (list []*launch.Bundle) {
 		{argv.VLLM, launch.Ray, "prefill:tp=8,workers=2;decode:dp=16,ep=16"},
 	} {
 		r := request(t, c.engine, c.target, "deepseek-r1")
+		if c.engine == argv.LlamaCPP {
+			r.ModelPath = "/models/r1.gguf"
+		}
 		p, err := plan.ParseServing(c.plan)
 		if err != nil {
 			t.Fatal(err)
