@@ -1,7 +1,7 @@
 # plan: build and print the DeepSeek-V3 plan. check: everything CI runs. dist: release binaries.
 VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 BUILD   := go build -trimpath -buildvcs=false -ldflags '-s -w -X github.com/ridgeline/ridgeline/internal/cli.version=$(VERSION)'
-FUZZ    := 2s
+FUZZ    := 2000x
 # The race detector needs a C compiler; without one the tests run all the same.
 RACE    := $(if $(shell command -v cc),-race)
 # Go keeps its caches under HOME; a bare environment gets one here.
@@ -26,7 +26,7 @@ test:
 	go test $(RACE) -short -timeout 30m ./...
 	go test -timeout 30m ./internal/api ./internal/calib ./internal/validate
 
-# Every fuzz target for a few seconds, found by its name.
+# Every fuzz target a number of times, found by its name; FUZZ=1m for longer.
 fuzz:
 	@grep -rE '^func Fuzz[A-Z]' --include='*_test.go' . | sed -E 's|/[^/]*:func (Fuzz[A-Za-z0-9_]*).*| \1|' | sort | \
 	while read -r dir target; do go test -run '^$$' -fuzz "^$$target\$$" -fuzztime $(FUZZ) "$$dir" || exit 1; done

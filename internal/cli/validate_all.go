@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"os"
 	"runtime/debug"
@@ -48,11 +49,26 @@ with the date and the version. docs/accuracy.md is kept so.`,
 			}
 		}
 		if *asJSON {
-			return report.JSON(env.Stdout, a.Summary())
+			err = report.JSON(env.Stdout, a.Summary())
+		} else {
+			err = env.print(func(p *report.Page) { report.Accuracy(p, a) })
 		}
-		return env.print(func(p *report.Page) { report.Accuracy(p, a) })
+		return cmp.Or(err, judgeAll(a))
 	}
 	return cmd
+}
+
+// judgeAll is bad input of any kind: what was left out is in the report, the exit code says so.
+func judgeAll(a *validate.Accuracy) error {
+	if len(a.Failed) > 0 {
+		return usagef("--runs: %s", a.Failed[0])
+	}
+	for _, k := range a.Kinds() {
+		if err := judge(k.Document, nil); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func writeAccuracy(path string, a *validate.Accuracy) error {

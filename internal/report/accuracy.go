@@ -15,6 +15,14 @@ func Accuracy(p *Page, a *validate.Accuracy) {
 	for _, m := range a.Missing {
 		p.Text(0, "Not in the folder: %s", m)
 	}
+	for _, f := range a.Failed {
+		p.Text(0, "Not read: %s", f)
+	}
+	for _, k := range a.Kinds() {
+		if n := len(k.Skipped); n > 0 {
+			p.Text(0, "Left out of %s: %d rows or tables, with %d of %d rows scored; the first is %s: %s", k.Name, n, k.Scored, k.Rows, k.Skipped[0].ID, k.Skipped[0].Reason)
+		}
+	}
 }
 
 // targetRows are the cells of the targets' table.

@@ -24,6 +24,7 @@ type Accuracy struct {
 	// Seconds is how long each kind took, by its name.
 	Seconds map[string]float64 `json:"seconds"`
 	Missing []string           `json:"missing,omitempty"` // what the folder lacks
+	Failed  []string           `json:"failed,omitempty"`  // kinds that could not be read, with the reason
 
 	trainingRuns []Run
 }
@@ -35,7 +36,7 @@ type RequestsOutcome struct {
 }
 
 // All validates what a folder holds: operators/, inference_runs.csv, training_runs.csv and
-// requests/*.jsonl; what is absent is listed. began is told each kind before it runs.
+// requests/*.jsonl; what is absent or cannot be read is listed. began is told each kind before it runs.
 func All(ctx context.Context, dir, configs string, began func(kind string)) (*Accuracy, error) {
 	a := &Accuracy{Seconds: map[string]float64{}}
 	for _, part := range []struct {
@@ -52,15 +53,21 @@ func All(ctx context.Context, dir, configs string, began func(kind string)) (*Ac
 		}
 		began(part.kind)
 		from := time.Now()
-		if err := part.run(ctx, path, configs); err != nil {
-			return nil, err
-		}
+		err := part.run(ctx, path, configs)
 		if err := ctx.Err(); err != nil {
 			return nil, fmt.Errorf("interrupted while predicting %s: %w", part.kind, err)
 		}
+		if err != nil { // the other kinds are scored all the same
+			a.Failed = append(a.Failed, oneLine(err))
+			continue
+		}
 		a.Seconds[part.kind] = time.Since(from).Seconds()
 	}
-	if len(a.Seconds) == 0 {
+	switch {
+	case len(a.Seconds) > 0:
+	case len(a.Failed) > 0:
+		return nil, errors.New(a.Failed[0])
+	default:
 		return nil, fmt.Errorf("%s: none of %s: give a folder with at least one of them", dir, strings.Join(a.Missing, ", "))
 	}
 	if a.Training != nil {
@@ -121,6 +128,25 @@ func (a *Accuracy) requests(ctx context.Context, path, configs string) error {
 		a.Requests = append(a.Requests, RequestsOutcome{strings.TrimSuffix(filepath.Base(f), ".jsonl"), d})
 	}
 	return nil
+}
+
+// Kind is the document of one kind or of one replayed run.
+type Kind struct {
+	Name string
+	*Document
+}
+
+// Kinds are the documents of what was scored, in the order of the report.
+func (a *Accuracy) Kinds() (list []Kind) {
+	for _, k := range []Kind{{"operators", a.Operators}, {"serving", a.Serving}, {"training", a.Training}} {
+		if k.Document != nil {
+			list = append(list, k)
+		}
+	}
+	for _, r := range a.Requests {
+		list = append(list, Kind{"requests of " + r.Run, r.Document})
+	}
+	return list
 }
 
 // Summary is the outcome without single predictions.

@@ -85,13 +85,19 @@ func (r *row) serving() ServingRun {
 	}
 	switch mode := r.word("mode", false); mode {
 	case "", "aggregated":
-		s.Plan = plan.Serving{TP: r.count("tp", 1, 1), PP: r.count("pp", 1, 1), DP: r.count("dp", 1, 1), EP: r.count("ep", 1, 1), DCP: 1}
+		s.Plan = plan.Serving{TP: r.degree("tp", s.GPUs, 1), PP: r.degree("pp", s.GPUs, 1), DP: r.degree("dp", s.GPUs, 1), EP: r.degree("ep", s.GPUs, 1), DCP: 1}
+		if r.err != nil {
+			break // degrees of zero have no share of the GPUs
+		}
 		s.Plan.Replicas = max(1, s.GPUs/s.Plan.GPUs())
-		if s.Plan.Total() != s.GPUs {
+		switch {
+		case s.Plan.Total() != s.GPUs:
 			r.fail("columns tp x pp x dp = %d do not divide column \"gpus\" = %d: correct one of them", s.Plan.GPUs(), s.GPUs)
+		case s.Plan.TP*s.Plan.DP%s.Plan.EP != 0:
+			r.fail("column \"ep\" = %d does not divide columns tp x dp = %d: correct one of them", s.Plan.EP, s.Plan.TP*s.Plan.DP)
 		}
 	case "disaggregated":
-		s.Split = r.split()
+		s.Split = r.split(s.GPUs)
 		if n := s.Split.Total(); r.err == nil && n != s.GPUs {
 			r.fail("the workers of both roles hold %d GPUs and column \"gpus\" is %d: correct one of them", n, s.GPUs)
 		}
@@ -101,8 +107,18 @@ func (r *row) serving() ServingRun {
 	return s
 }
 
+// degree reads a degree of parallelism, at most the GPUs: three cells of maxCell have no
+// product.
+func (r *row) degree(c string, gpus, absent int) int {
+	n := r.count(c, 1, absent)
+	if r.err == nil && n > gpus {
+		r.fail("column %q is %d and column \"gpus\" is %d: correct one of them", c, n, gpus)
+	}
+	return n
+}
+
 // split reads the workers of two roles.
-func (r *row) split() *plan.Disaggregated {
+func (r *row) split(gpus int) *plan.Disaggregated {
 	for _, c := range splitColumns {
 		if _, ok := r.at[c]; !ok {
 			r.fail("column %q is missing: a disaggregated row needs %s", c, strings.Join(splitColumns, " "))
@@ -110,8 +126,8 @@ func (r *row) split() *plan.Disaggregated {
 		}
 	}
 	role := func(name string) plan.Serving {
-		return plan.Serving{TP: r.count(name+"_tp", 1, 1), PP: 1, DP: r.count(name+"_dp", 1, 1), EP: r.count(name+"_ep", 1, 1), DCP: 1, Replicas: 1}
+		return plan.Serving{TP: r.degree(name+"_tp", gpus, 1), PP: 1, DP: r.degree(name+"_dp", gpus, 1), EP: r.degree(name+"_ep", gpus, 1), DCP: 1, Replicas: 1}
 	}
 	return &plan.Disaggregated{Prefill: role("prefill"), Decode: role("decode"),
-		PrefillWorkers: r.count("prefill_workers", 1, needed), DecodeWorkers: r.count("decode_workers", 1, needed)}
+		PrefillWorkers: r.degree("prefill_workers", gpus, needed), DecodeWorkers: r.degree("decode_workers", gpus, needed)}
 }
