@@ -116,13 +116,14 @@ func (f *fields) word(key string, allowed []string) string {
 type keyUnit struct {
 	suffix, name string
 	least, most  float64
+	si           float64 // of one of the unit
 }
 
 var keyUnits = []keyUnit{
-	{"_gb_per_s", "GB/s", 1e-3, 1e9}, {"_gb_per_s_per_gpu", "GB/s", 1e-3, 1e9}, {"_tflops", "TFLOP/s", 1e-3, 1e6}, {"_tops", "TOP/s", 1e-3, 1e6},
-	{"_gb", "GB", 1e-3, 1e6}, {"_us", "us", 1e-3, 1e6}, {"_w", "W", 1e-3, 1e6}, {"_w_per_gpu", "W", 1e-3, 1e6},
-	{"_ghz", "GHz", 1e-3, 1e3}, {"gflops", "GFLOP/s", 1e-3, 1e9}, {"_hours", "hours", 1e-2, 1e9}, {"price_usd_per_gpu_hour", "USD", 1e-6, 1e6},
-	{"oversubscription", "", 1, 1e4},
+	{"_gb_per_s", "GB/s", 1e-3, 1e9, giga}, {"_gb_per_s_per_gpu", "GB/s", 1e-3, 1e9, giga}, {"_tflops", "TFLOP/s", 1e-3, 1e6, tera}, {"_tops", "TOP/s", 1e-3, 1e6, tera},
+	{"_gb", "GB", 1e-3, 1e6, giga}, {"_us", "us", 1e-3, 1e6, micro}, {"_w", "W", 1e-3, 1e6, 1}, {"_w_per_gpu", "W", 1e-3, 1e6, 1},
+	{"_ghz", "GHz", 1e-3, 1e3, giga}, {"gflops", "GFLOP/s", 1e-3, 1e9, giga}, {"_hours", "hours", 1e-2, 1e9, 3600}, {"price_usd_per_gpu_hour", "USD", 1e-6, 1e6, 1},
+	{"oversubscription", "", 1, 1e4, 1},
 }
 
 // unitOf is the unit of a key; a plain number where it spells none.
@@ -132,7 +133,14 @@ func unitOf(key string) keyUnit {
 			return u
 		}
 	}
-	return keyUnit{least: 1e-9, most: 1e9}
+	return keyUnit{least: 1e-9, most: 1e9, si: 1}
+}
+
+// KeyUnit is the unit that a key of a machine file spells, "" where it spells none, and
+// one of it in SI: GB/s and 1e9 of achieved.hbm_gb_per_s.
+func KeyUnit(key string) (name string, si float64) {
+	u := unitOf(key)
+	return u.name, u.si
 }
 
 // in says the unit for a complaint, empty where there is none.

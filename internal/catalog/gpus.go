@@ -118,7 +118,7 @@ func checkRates(d *hw.Device) error {
 		{"attention_bwd_tflops", a.AttentionBwd, p.Matrix[unit.BF16], 1},
 		{"hbm_gb_per_s", a.HBM, p.HBM, 1},
 		{"scale_up_gb_per_s", a.ScaleUp, p.ScaleUp, 1},
-		{"scale_up_reduce_gb_per_s", a.ScaleUpReduce, p.ScaleUp, 2},
+		{"scale_up_reduce_gb_per_s", a.ScaleUpReduce, p.ScaleUp, hw.SwitchSums},
 		{"host_link_gb_per_s", a.HostLink, p.HostLink, 1},
 		{"nic_gb_per_s", a.NIC, d.DefaultNode.NIC, 1},
 		{"memory_gb", a.Memory, p.Memory, gibPerGB},
@@ -131,7 +131,13 @@ func checkRates(d *hw.Device) error {
 			return fmt.Errorf("achieved.%s of %s has no peak beside it: give both", q.name, d.Name)
 		}
 		if q.achieved.Known() && q.achieved.Value > q.peak.Value*q.slack {
-			return fmt.Errorf("achieved.%s of %s is above its peak (%g > %g in SI): correct one of them", q.name, d.Name, q.achieved.Value, q.peak.Value)
+			u := unitOf(q.name)
+			limit := q.peak.Value * q.slack / u.si
+			of := ""
+			if q.slack != 1 {
+				of = fmt.Sprintf(", %g x %.6g", q.slack, q.peak.Value/u.si)
+			}
+			return fmt.Errorf("achieved.%s of %s is above its peak (%.6g > %.6g %s%s): correct one of them", q.name, d.Name, q.achieved.Value/u.si, limit, u.name, of)
 		}
 	}
 	return nil

@@ -122,7 +122,11 @@ func firstUnused(o *tune.Outcome) string {
 	case 1:
 		return o.Unused[0]
 	default:
-		return fmt.Sprintf("%s; and %d measurements more", o.Unused[0], n-1)
+		last := o.Unused[n-1] // sweeps end with their largest message
+		if n == 2 {
+			return o.Unused[0] + "; " + last
+		}
+		return fmt.Sprintf("%s; %s; and %s more", o.Unused[0], last, report.Plural(int64(n-2), "measurement"))
 	}
 }
 

@@ -47,6 +47,10 @@ type Figure struct {
 // Known tells whether the figure exists.
 func (f Figure) Known() bool { return f.Grade != Absent }
 
+// SwitchSums is how many times its link's rate an all-reduce's bus bandwidth reaches at
+// most where the switch sums: each rank then sends its share once instead of twice.
+const SwitchSums = 2
+
 // Device is one accelerator as software sees it.
 type Device struct {
 	Name    string // for example h800-sxm

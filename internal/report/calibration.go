@@ -67,14 +67,14 @@ func Calibration(p *Page, o *tune.Outcome, file string) {
 	p.Line("")
 	var rows [][]string
 	for _, c := range o.Changes {
-		before := ""
-		if c.Before > 0 {
-			before = fmt.Sprintf("%.4g", c.Before)
+		before := "unknown"
+		if c.Before != nil {
+			before = fmt.Sprintf("%.4g", *c.Before)
 		}
-		rows = append(rows, []string{c.Figure, before, fmt.Sprintf("%.4g", c.After), c.Source})
+		rows = append(rows, []string{c.Figure, before, fmt.Sprintf("%.4g", c.After), c.Unit, c.Source})
 	}
 	if len(rows) > 0 {
-		p.Table([]Column{Left("figure (SI)"), Right("before"), Right("now"), Left("source")}, rows)
+		p.Table([]Column{Left("figure"), Right("before"), Right("now"), Left("unit"), Left("source")}, rows)
 	}
 	residuals(p, o.Residuals)
 	trainingResiduals(p, o.Training)

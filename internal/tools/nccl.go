@@ -24,7 +24,7 @@ var ncclTypes = map[string]string{"float": "fp32", "half": "fp16", "bfloat16": "
 // time, which training uses, is kept; Bytes is the size column, nccl-tests' own
 // convention (PERFORMANCE.md): the whole tensor of all-reduce and all-gather.
 func nccl(t *text, rec *record.Record) error {
-	ranks, hosts, what := 0, map[string]bool{}, ""
+	ranks, hosts, what, empty := 0, map[string]bool{}, "", 0
 	for i, line := range t.lines {
 		f := strings.Fields(line)
 		switch {
@@ -50,6 +50,7 @@ func nccl(t *text, rec *record.Record) error {
 				return fmt.Errorf("line %d: %w", i+1, err)
 			}
 			if r.Value == 0 || r.Bytes == 0 { // the start of a sweep from 0 bytes
+				empty++
 				continue
 			}
 			r.Ranks, r.Nodes = ranks, len(hosts)
@@ -59,6 +60,9 @@ func nccl(t *text, rec *record.Record) error {
 			r.What = what
 			rec.Results = append(rec.Results, r)
 		}
+	}
+	if empty > 0 {
+		rec.Notes = append(rec.Notes, fmt.Sprintf("rows of no bytes or no time, which measure nothing: %d", empty))
 	}
 	if len(rec.Results) > 0 && what == "" {
 		return fmt.Errorf("which collective it is stands neither in the text nor in the file's name: name the file after the program, such as all_gather_perf.txt")
@@ -76,7 +80,7 @@ func ncclRow(f []string) (r record.Result, ratio float64, err error) {
 	var v [3]float64
 	for i := range v {
 		if v[i], err = strconv.ParseFloat(f[n-4+i], 64); err != nil || !(v[i] >= 0) || math.IsInf(v[i], 0) {
-			return r, 0, fmt.Errorf("%q is no time or bandwidth", f[n-4+i])
+			return r, 0, fmt.Errorf("%q is no time or bandwidth: take the row out, or run the test again", f[n-4+i])
 		}
 	}
 	if wrong, err := strconv.ParseFloat(f[n-1], 64); err == nil && wrong != 0 {

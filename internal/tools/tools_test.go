@@ -67,7 +67,7 @@ func TestFiguresOfEveryTool(t *testing.T) {
 		{"bench.json", "ridgeline bench", 3, 2, record.Serving, "decode", 0.02, 0, "service"},
 		{"megatron.log", "Megatron-LM", 3, 2, record.Training, "tokens", 4000, 0, ""}, // 64 x 4096 / 8 / 8.192 s
 		{"titan.log", "torchtitan", 2, 0, record.Training, "tokens", 5931, 0, ""},
-		{"nemo.log", "NeMo", 1, 0, record.Training, "step", 5.74, 0, ""},
+		{"nemo.log", "NeMo", 1, 0, record.Training, "step", 5.73, 0, ""},
 	} {
 		rec := read(t, c.file)
 		if rec.Tool != c.tool || len(rec.Results) != c.results {
@@ -102,8 +102,12 @@ func TestBadOutputs(t *testing.T) {
 		`{"nvbandwidth":`: "unexpected end",
 		strings.Replace(string(sample), "392.83      0", "392.83      7", 1):                           "wrong values",
 		strings.ReplaceAll(strings.ReplaceAll(unnamed, "392.83", "196.00"), "# nccl-tests", "# tests"): "name the file after the program",
-		"[{\"avg_ts\": -1}]": "no measurement",
-		"step: 1 tps: 0\n":   "no measurement",
+		"[{\"avg_ts\": -1}]":                                "no measurement",
+		"step: 1 tps: 0\n":                                  `line 1: "0" is no measurement`,
+		"step: 1 tps: 9\nstep: 2 tps: 1e300\n":              `line 2: "1e300" is no measurement`,
+		strings.Repeat("train_step_timing in s: 5.7,\n", 3): "give a log of 4 or more",
+		"elapsed time per iteration (ms): nan | x\n":        `line 1: "nan" is no measurement`,
+		"elapsed time per iteration (ms): 1e300 | x\n":      `line 1: "1e300" is no measurement`,
 	} {
 		_, err := Read(strings.NewReader(text), "x.txt")
 		if err == nil || !strings.Contains(err.Error(), says) || !strings.HasPrefix(err.Error(), "x.txt") || strings.Contains(err.Error(), "\n") {

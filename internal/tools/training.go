@@ -2,7 +2,6 @@ package tools
 
 import (
 	"fmt"
-	"math"
 	"regexp"
 	"strconv"
 	"strings"
@@ -10,43 +9,50 @@ import (
 	"github.com/ridgeline/ridgeline/internal/record"
 )
 
-// warmUp is the first logged steps that are left out where enough others follow:
-// they hold compilation, autotuning and the filling of caches.
+// warmUp is the first logged steps that are left out: they hold compilation, autotuning
+// and the filling of caches.
 const warmUp = 3
 
-// settled leaves the warm-up out.
-func settled(v []float64) []float64 {
-	if len(v) > 2*warmUp {
-		return v[warmUp:]
-	}
-	return v
-}
+// Bounds of what a log can state: beyond them a figure is damaged. A day is longer than
+// any step, the rates are a thousand times those of a GPU of today.
+const (
+	longestStep = 86400 // s
+	mostFLOPs   = 1e7   // TFLOP/s of a GPU
+	mostTokens  = 1e9   // per second and GPU
+	mostCount   = 1e9   // sequences of a batch, tokens of a sequence
+)
 
-// addTraining adds a quantity of a training run, per second and GPU.
-func addTraining(rec *record.Record, what, unit string, v []float64) {
-	if v = settled(v); len(v) == 0 {
-		return
+// addTraining adds a quantity of a training run, per second and GPU, without its warm-up;
+// a log that holds nothing else is an error.
+func addTraining(rec *record.Record, what, unit string, v []float64) error {
+	switch {
+	case len(v) == 0:
+		return nil
+	case len(v) <= warmUp:
+		return fmt.Errorf("%d logged steps, and the first %d are warm-up: give a log of %d or more", len(v), warmUp, warmUp+1)
 	}
 	r := record.Result{Kind: record.Training, What: what, Unit: unit}
-	r.Summarize(v)
+	r.Summarize(v[warmUp:])
 	rec.Results = append(rec.Results, r)
+	return nil
 }
 
 var (
-	megatronStep  = regexp.MustCompile(`elapsed time per iteration \(ms\): ([0-9.]+)`)
-	megatronFLOPs = regexp.MustCompile(`throughput per GPU \(TFLOP/s/GPU\): ([0-9.]+)`)
+	megatronStep  = regexp.MustCompile(`elapsed time per iteration \(ms\): ([^\s|]+)`)
+	megatronFLOPs = regexp.MustCompile(`throughput per GPU \(TFLOP/s/GPU\): ([^\s|]+)`)
 	megatronBatch = regexp.MustCompile(`global batch size:\s+(\d+)`)
 	megatronArg   = regexp.MustCompile(`^\s*(?:\[?\S*\]?:? )?\s*(seq_length|world_size|data_parallel_size) \.+ (\d+)\s*$`)
-	titanStep     = regexp.MustCompile(`step:\s*\d+.*?tps:\s*([0-9,.]+)`)
-	titanFLOPs    = regexp.MustCompile(`tflops:\s*([0-9,.]+)`)
-	nemoStep      = regexp.MustCompile(`train_step_timing in s(?::|=)\s*([0-9.]+)`)
+	titanStep     = regexp.MustCompile(`step:\s*\d+.*?tps:\s*([^\s|]+)`)
+	titanFLOPs    = regexp.MustCompile(`tflops:\s*([^\s|]+)`)
+	nemoStep      = regexp.MustCompile(`train_step_timing in s(?::|=)\s*([^\s|,\]]+)`)
 	nemoBatch     = regexp.MustCompile(`global_batch_size:\s*([0-9.]+)`)
 	nemoSeq       = regexp.MustCompile(`seq_length['":=\s]+(\d+)`)
 	escapes       = regexp.MustCompile("\x1b\\[[0-9;]*m")
 )
 
-// numbers are the first group of every match in the log, colours left out.
-func numbers(t *text, re *regexp.Regexp) ([]float64, error) {
+// numbers are the first group of every match in the log, colours left out; one that is no
+// number above 0 and up to most is an error that names its line.
+func numbers(t *text, re *regexp.Regexp, most float64) ([]float64, error) {
 	var out []float64
 	for i, line := range t.lines {
 		m := re.FindStringSubmatch(escapes.ReplaceAllString(line, ""))
@@ -54,8 +60,8 @@ func numbers(t *text, re *regexp.Regexp) ([]float64, error) {
 			continue
 		}
 		v, err := strconv.ParseFloat(strings.ReplaceAll(m[1], ",", ""), 64)
-		if err != nil || !(v > 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("line %d: %q is no measurement", i+1, m[1])
+		if err != nil || !(v > 0) || v > most {
+			return nil, fmt.Errorf("line %d: %q is no measurement: a number above 0 and up to %.10g stands there in a whole log; take the line out", i+1, m[1], most)
 		}
 		out = append(out, v)
 	}
@@ -65,23 +71,27 @@ func numbers(t *text, re *regexp.Regexp) ([]float64, error) {
 // megatron reads a Megatron-LM log: the time of a step, and tokens per second and GPU
 // where the log holds the list of arguments too.
 func megatron(t *text, rec *record.Record) error {
-	steps, err := numbers(t, megatronStep)
+	steps, err := numbers(t, megatronStep, 1e3*longestStep)
 	if err != nil {
 		return err
 	}
 	for i := range steps {
 		steps[i] *= 1e-3
 	}
-	addTraining(rec, "step", "s", steps)
-	flops, err := numbers(t, megatronFLOPs)
+	if err := addTraining(rec, "step", "s", steps); err != nil {
+		return err
+	}
+	flops, err := numbers(t, megatronFLOPs, mostFLOPs)
 	if err != nil {
 		return err
 	}
 	for i := range flops {
 		flops[i] *= 1e12
 	}
-	addTraining(rec, "flops", "FLOP/s", flops)
-	batch, err := numbers(t, megatronBatch)
+	if err := addTraining(rec, "flops", "FLOP/s", flops); err != nil {
+		return err
+	}
+	batch, err := numbers(t, megatronBatch, mostCount)
 	if err != nil || len(batch) != len(steps) {
 		return err
 	}
@@ -96,7 +106,9 @@ func megatron(t *text, rec *record.Record) error {
 		for i := range steps {
 			rates[i] = batch[i] * seq / world / steps[i]
 		}
-		addTraining(rec, "tokens", "tokens/s", rates)
+		if err := addTraining(rec, "tokens", "tokens/s", rates); err != nil || len(rates) == 0 {
+			return err
+		}
 		rec.Results[len(rec.Results)-1].Ranks = int(min(world, 1<<30))
 	}
 	return nil
@@ -104,31 +116,37 @@ func megatron(t *text, rec *record.Record) error {
 
 // titan reads a torchtitan log: tps is per device.
 func titan(t *text, rec *record.Record) error {
-	rates, err := numbers(t, titanStep)
+	rates, err := numbers(t, titanStep, mostTokens)
 	if err != nil {
 		return err
 	}
-	addTraining(rec, "tokens", "tokens/s", rates)
-	flops, err := numbers(t, titanFLOPs)
+	if err := addTraining(rec, "tokens", "tokens/s", rates); err != nil {
+		return err
+	}
+	flops, err := numbers(t, titanFLOPs, mostFLOPs)
 	for i := range flops {
 		flops[i] *= 1e12
 	}
-	addTraining(rec, "flops", "FLOP/s", flops)
-	return err
+	if err != nil {
+		return err
+	}
+	return addTraining(rec, "flops", "FLOP/s", flops)
 }
 
 // nemo reads a NeMo log: the time of a step.
 func nemo(t *text, rec *record.Record) error {
-	steps, err := numbers(t, nemoStep)
+	steps, err := numbers(t, nemoStep, longestStep)
 	if err != nil {
 		return err
 	}
-	addTraining(rec, "step", "s", steps)
-	batch, err := numbers(t, nemoBatch)
+	if err := addTraining(rec, "step", "s", steps); err != nil {
+		return err
+	}
+	batch, err := numbers(t, nemoBatch, mostCount)
 	if err != nil {
 		return err
 	}
-	seq, err := numbers(t, nemoSeq)
+	seq, err := numbers(t, nemoSeq, mostCount)
 	if err == nil && len(batch) > 0 && len(seq) > 0 {
 		rec.Notes = append(rec.Notes, fmt.Sprintf("global batch %g, sequence length %g", batch[len(batch)-1], seq[len(seq)-1]))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/record"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -17,35 +18,62 @@ const large = 64 << 20
 
 // achieved turns the results of one record that measure figures of the machine into
 // them: of several for one figure the best median, since planning reads what software
-// can reach.
+// can reach. A result that sets none is unused with the reason.
 func (o *Outcome) achieved(rec *record.Record, in *Input) {
-	best := map[string]*record.Result{}
+	for _, n := range rec.Notes {
+		o.Notes = append(o.Notes, rec.Source+": "+n)
+	}
+	best, figures := map[string]*record.Result{}, o.figures()
 	for i := range rec.Results {
 		r := &rec.Results[i]
-		key, why := o.figureOf(r)
-		if r.Device == "cpu" && r.Threads > 0 && (in.Base == nil || r.Threads != max(in.Threads, 1)) {
-			key, why = "", fmt.Sprintf("of %d threads: the machine's figures are of %d", r.Threads, max(in.Threads, 1))
-		}
-		switch {
-		case key != "":
-			if b := best[key]; b == nil || better(r, b) {
-				best[key] = r
-			}
-		case in.Base == nil && r.Device == "cpu" && (r.Kind == record.Memory || r.Kind == record.GEMM): // o.cpu took them
-		default:
-			o.unused(rec, r, why)
-		}
-	}
-	figures := o.figures()
-	for _, key := range slices.Sorted(maps.Keys(best)) {
-		f, r := figures[key], best[key]
-		v := amount(r)
-		if most, ok := f.ceiling(); ok && v > most {
-			o.unused(rec, r, fmt.Sprintf("%.4g is above the peak of %.4g: correct the machine's peak first", v, most))
+		if o.madeOf[r] {
 			continue
 		}
-		o.set(key, f.at, v, fmt.Sprintf("%s: %s %s %s", rec.Tool, r.What, r.Kernel, r.Data))
+		key, why := o.figureOf(r)
+		if other := o.otherCPU(r, in); other != "" {
+			key, why = "", other
+		}
+		if v := amount(r); key != "" {
+			if most, ok := figures[key].ceiling(); ok && v > most {
+				key, why = "", fmt.Sprintf("%s is above the peak of %s: correct the machine's peak first", inUnit(key, v), inUnit(key, most))
+			}
+		}
+		switch b := best[key]; {
+		case key == "":
+			o.unused(rec, r, why)
+		case b == nil:
+			best[key] = r
+		case better(r, b):
+			best[key] = r
+			o.unused(rec, b, "another of the file is better: "+inUnit(key, amount(r)))
+		default:
+			o.unused(rec, r, "another of the file is as good or better: "+inUnit(key, amount(b)))
+		}
 	}
+	for _, key := range slices.Sorted(maps.Keys(best)) {
+		r := best[key]
+		o.set(key, figures[key].at, amount(r), strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s", rec.Tool, r.What, r.Kernel, r.Data)), " "))
+	}
+}
+
+// otherCPU is why a result of a CPU is not the machine's, "" where it may be.
+func (o *Outcome) otherCPU(r *record.Result, in *Input) string {
+	threads := max(in.Threads, 1)
+	switch {
+	case r.Device != "cpu" || r.Threads == 0:
+		return ""
+	case r.Threads != threads:
+		return fmt.Sprintf("of %d threads: the machine's figures are of %d", r.Threads, threads)
+	case in.Base == nil:
+		return "the machine is made of another result like it"
+	}
+	return ""
+}
+
+// inUnit words a figure in the unit that its key spells.
+func inUnit(key string, v float64) string {
+	name, si := catalog.KeyUnit(key)
+	return strings.TrimSpace(fmt.Sprintf("%.4g %s", v/si, name))
 }
 
 // better tells the result that planning should read: the larger rate, the shorter time.
@@ -56,16 +84,17 @@ func better(a, b *record.Result) bool {
 	return amount(a) > amount(b)
 }
 
-// target is a figure and the peak that bounds it.
+// target is a figure and what bounds it: times its peak.
 type target struct {
 	at, peak *hw.Figure
+	times    float64
 }
 
 func (t target) ceiling() (float64, bool) {
 	if t.peak == nil || !t.peak.Known() {
 		return 0, false
 	}
-	return t.peak.Value * 1.0000001, true
+	return t.peak.Value * t.times, true
 }
 
 // figures are the machine's that records measure, by key of the machine file.
@@ -73,15 +102,15 @@ func (o *Outcome) figures() map[string]target {
 	d, n := o.Machine.Device, &o.Machine.Node
 	a, p := &d.Achieved, &d.Peak
 	out := map[string]target{
-		"achieved.hbm_gb_per_s":             {&a.HBM, &p.HBM},
-		"achieved.scale_up_gb_per_s":        {&a.ScaleUp, &p.ScaleUp},
-		"achieved.scale_up_reduce_gb_per_s": {&a.ScaleUpReduce, nil},
-		"achieved.host_link_gb_per_s":       {&a.HostLink, &p.HostLink},
-		"achieved.nic_gb_per_s":             {&a.NIC, &n.NIC},
-		"node.nic_latency_us":               {&n.NICLatency, nil},
+		"achieved.hbm_gb_per_s":             {&a.HBM, &p.HBM, 1},
+		"achieved.scale_up_gb_per_s":        {&a.ScaleUp, &p.ScaleUp, 1},
+		"achieved.scale_up_reduce_gb_per_s": {&a.ScaleUpReduce, &p.ScaleUp, hw.SwitchSums},
+		"achieved.host_link_gb_per_s":       {&a.HostLink, &p.HostLink, 1},
+		"achieved.nic_gb_per_s":             {&a.NIC, &n.NIC, 1},
+		"node.nic_latency_us":               {&n.NICLatency, nil, 0},
 	}
 	for f := range unit.NumFormats {
-		out[matrixKey(f)] = target{&a.Matrix[f], &p.Matrix[f]}
+		out[matrixKey(f)] = target{&a.Matrix[f], &p.Matrix[f], 1}
 	}
 	return out
 }
@@ -115,14 +144,18 @@ func (o *Outcome) figureOf(r *record.Result) (key, why string) {
 		return "achieved.scale_up_gb_per_s", ""
 	case r.Kind == record.Copy && (r.What == "host-to-device" || r.What == "device-to-host"):
 		return "achieved.host_link_gb_per_s", ""
-	case r.Kind == record.Collective && r.Bytes < large:
-		return "", "a small message shows latency, which kernel tables calibrate"
+	case r.Kind == record.Collective && r.Ranks < 2:
+		return "", "between fewer than two ranks, or its text does not say how many: run it on the GPUs of one node and keep the header"
 	case r.Kind == record.Collective && r.Nodes > 1:
-		return "", "of several nodes: links inside and between them mix"
-	case r.Kind == record.Collective && r.What == "all-reduce" && r.Ranks > 1:
+		return "", fmt.Sprintf("of %d nodes, where links inside and between them mix: run it inside one node", r.Nodes)
+	case r.Kind == record.Collective && r.Bytes < large:
+		return "", fmt.Sprintf("a message below %d MiB shows latency, which kernel tables calibrate", large>>20)
+	case r.Kind == record.Collective && r.What == "all-reduce":
 		return "achieved.scale_up_reduce_gb_per_s", ""
-	case r.Kind == record.Collective && (r.What == "all-gather" || r.What == "reduce-scatter") && r.Ranks > 1:
+	case r.Kind == record.Collective && (r.What == "all-gather" || r.What == "reduce-scatter"):
 		return "achieved.scale_up_gb_per_s", ""
+	case r.Kind == record.Collective:
+		return "", "only all-reduce, all-gather and reduce-scatter set figures"
 	case r.Kind == record.Network && r.What == "bandwidth" && r.Kernel == "RDMA":
 		return "achieved.nic_gb_per_s", ""
 	case r.Kind == record.Network && r.What == "latency" && r.Kernel == "RDMA":

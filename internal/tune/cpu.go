@@ -45,7 +45,9 @@ func (o *Outcome) cpu(in *Input) error {
 		if r := fastest; r.CPUShare > 0 && r.CPUShare < 0.9 {
 			o.Notes = append(o.Notes, fmt.Sprintf("%s: others took %.0f %% of the probe's time: measure again on a quiet machine", rec.Source, 100*(1-r.CPUShare)))
 		}
-		o.Changes = append(o.Changes, Change{Figure: "achieved.hbm_gb_per_s", After: fastest.Value, Source: source(fastest)}, Change{Figure: "achieved.fp32_tflops", After: gemm.Value, Source: source(gemm)})
+		o.madeOf[fastest], o.madeOf[gemm] = true, true
+		o.change("achieved.hbm_gb_per_s", hw.Figure{}, fastest.Value, source(fastest))
+		o.change("achieved.fp32_tflops", hw.Figure{}, gemm.Value, source(gemm))
 		return nil
 	}
 	return fmt.Errorf("no record measures memory and products of the CPU with %d threads: run `ridgeline probe --threads %d --out cpu.json` and give it, or name the machine with --cluster", threads, threads)
@@ -62,6 +64,7 @@ func (o *Outcome) streams(d *hw.Device, rec *record.Record, threads int) {
 		if !ok || r.Device != "cpu" || r.What != record.GEMV || r.Threads != threads {
 			continue
 		}
+		o.madeOf[r] = true
 		k.Streams = append(k.Streams, hw.Stream{Format: f, Bytes: float64(r.Bytes), Rate: max(r.Best, r.Value)})
 	}
 	d.Kernels = &k

@@ -14,7 +14,9 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/record"
@@ -42,12 +44,15 @@ type Run struct {
 	Record *record.Record
 }
 
-// Change is one figure of the machine that a measurement replaced.
+// Change is one figure of the machine that a measurement replaced, or that was asked of
+// the measurements and kept.
 type Change struct {
-	Figure string  `json:"figure"` // its key in the machine file
-	Before float64 `json:"before"` // SI; 0 = unknown
-	After  float64 `json:"after"`
-	Source string  `json:"source"`
+	Figure string   `json:"figure"`         // its key in the machine file
+	Unit   string   `json:"unit,omitempty"` // the one that the key spells; of Before and After
+	Before *float64 `json:"before"`         // nil = not known
+	After  float64  `json:"after"`
+	Kept   bool     `json:"kept,omitempty"` // the measurements do not settle it: Source says which would
+	Source string   `json:"source"`
 }
 
 // Residual is one measurement of an engine beside what the fit gives. HeldOut is the
@@ -72,11 +77,13 @@ type Outcome struct {
 	Training  []TrainingResidual
 	Unused    []string // measurements that no figure takes, and why
 	Notes     []string
+
+	madeOf map[*record.Result]bool // results that the CPU's machine was made of
 }
 
 // Fit makes the machine. Errors are bad input.
 func Fit(ctx context.Context, in *Input) (*Outcome, error) {
-	o := &Outcome{Unused: slices.Clone(in.Unused)}
+	o := &Outcome{Unused: slices.Clone(in.Unused), madeOf: map[*record.Result]bool{}}
 	switch {
 	case in.Base != nil:
 		o.Machine = in.Base.Clone()
@@ -114,10 +121,29 @@ func Fit(ctx context.Context, in *Input) (*Outcome, error) {
 
 // set replaces a figure and books the change.
 func (o *Outcome) set(key string, f *hw.Figure, v float64, source string) {
-	o.Changes = append(o.Changes, Change{Figure: key, Before: f.Value, After: v, Source: source})
+	o.change(key, *f, v, source)
 	*f = hw.Figure{Value: v, Grade: hw.Measured, Source: source}
 }
 
+// change books a figure in the unit that its key spells; before and after are SI.
+func (o *Outcome) change(key string, before hw.Figure, after float64, source string) {
+	name, si := catalog.KeyUnit(key)
+	c := Change{Figure: key, Unit: name, After: after / si, Source: source}
+	if before.Known() {
+		v := before.Value / si
+		c.Before = &v
+	}
+	o.Changes = append(o.Changes, c)
+}
+
+// unused books a result that sets no figure, named by what tells it from its like.
 func (o *Outcome) unused(rec *record.Record, r *record.Result, why string) {
-	o.Unused = append(o.Unused, fmt.Sprintf("%s: %s %s %s: %s", rec.Source, r.Kind, r.What, r.Device, why))
+	what := []string{r.Kind, r.What, r.Format, r.Device}
+	if r.Bytes > 0 {
+		what = append(what, fmt.Sprintf("of %d bytes", r.Bytes))
+	}
+	if r.Ranks > 1 {
+		what = append(what, fmt.Sprintf("on %d ranks", r.Ranks))
+	}
+	o.Unused = append(o.Unused, fmt.Sprintf("%s: %s: %s", rec.Source, strings.Join(strings.Fields(strings.Join(what, " ")), " "), why))
 }

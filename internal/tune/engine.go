@@ -60,6 +60,14 @@ func (o *Outcome) engine(in *Input) error {
 	if err != nil {
 		return err
 	}
+	before := struct {
+		matrix       [unit.NumFormats]hw.Figure
+		prompt       hw.Figure
+		decode, step float64
+	}{matrix: d.Achieved.Matrix, prompt: d.Achieved.AttentionFwd, step: float64(profile.Step)}
+	if i := slices.IndexFunc(d.Kernels.Engines, func(e hw.Engine) bool { return e.Name == profile.Engine }); i >= 0 {
+		before.decode = d.Kernels.Engines[i].Core
+	}
 	f := &vectorFit{machine: o.Machine, engine: profile.Engine, known: d.Clone()}
 	f.host(points)
 	fitted, err := f.search(points)
@@ -75,13 +83,18 @@ func (o *Outcome) engine(in *Input) error {
 	o.cached(d, points)
 	for _, h := range []unit.Format{unit.FP16, unit.Q8_0, unit.Q4_0} {
 		if v := d.Achieved.Matrix[h]; v.Known() && v.Source == f.source {
-			o.Changes = append(o.Changes, Change{Figure: "achieved." + h.String() + "_tflops", After: v.Value, Source: v.Source})
+			o.change("achieved."+h.String()+"_tflops", before.matrix[h], v.Value, v.Source)
 		}
 	}
-	for _, c := range []Change{{"achieved.attention_fwd_tflops", 0, fitted.prompt, f.source}, {"engines." + f.engine + ".decode_core_gflops", 0, fitted.decode, f.source},
-		{"engines." + f.engine + ".step_us", 0, float64(f.step), f.source}} {
-		if c.After > 0 {
-			o.Changes = append(o.Changes, c)
+	own := func(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Measured} }
+	for _, c := range []struct {
+		key    string
+		before hw.Figure
+		after  float64
+	}{{"achieved.attention_fwd_tflops", before.prompt, fitted.prompt}, {"engines." + f.engine + ".decode_core_gflops", own(before.decode), fitted.decode},
+		{"engines." + f.engine + ".step_us", own(before.step), float64(f.step)}} {
+		if c.after > 0 {
+			o.change(c.key, c.before, c.after, f.source)
 		}
 	}
 	return nil

@@ -25,14 +25,11 @@ func (o *Outcome) serving(in *Input) error {
 		f := &fits[i]
 		p := &f.Profile
 		source := fmt.Sprintf("fitted to %d serving runs on this machine", f.Rows)
-		constants := validate.Constants(p)
-		if f.Local {
-			o.Notes = append(o.Notes, fmt.Sprintf("%s: %d runs settle the launch, quantise, arrival and admission constants only; host times and the sustained share stay the engine's", p.Engine, f.Rows))
-		}
 		o.Notes = append(o.Notes, fmt.Sprintf("%s: TPOT off by %.1f %% median, %.1f %% mean; held out %.1f %%, %.1f %%; TTFT %.1f %%, %.1f %%; held out %.1f %%, %.1f %%", p.Engine,
 			100*f.TPOT.MedianAPE, 100*f.TPOT.MAPE, 100*f.HeldTPOT.MedianAPE, 100*f.HeldTPOT.MAPE, 100*f.TTFT.MedianAPE, 100*f.TTFT.MAPE, 100*f.HeldTTFT.MedianAPE, 100*f.HeldTTFT.MAPE))
-		for _, c := range constants {
-			o.Changes = append(o.Changes, Change{Figure: "engines." + p.Engine + "." + c.Key, After: c.Value, Source: source})
+		o.constants(f, source)
+		if len(f.Kept) > 0 {
+			source += "; some constants kept"
 		}
 		h := hw.Host{Step: p.Step, Sequence: p.Sequence, Source: source,
 			Whole: &hw.WholeRuns{Prompt: p.Prompt, RequestToken: p.RequestToken, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
@@ -40,6 +37,24 @@ func (o *Outcome) serving(in *Input) error {
 		o.Residuals = append(o.Residuals, servingResiduals(f)...)
 	}
 	return nil
+}
+
+// constants books what the runs settle of an engine's constants, and why the others stay.
+func (o *Outcome) constants(f *validate.MachineFit, source string) {
+	before := validate.Constants(&f.Start)
+	for i, c := range validate.Constants(&f.Profile) {
+		why, kept := f.Kept[c.Key]
+		if kept {
+			why = "kept: " + why
+		} else {
+			why = source
+		}
+		if slices.Contains(f.Ends, c.Key) {
+			why += "; at the end of its range: something that the runs' table does not say moves them too"
+		}
+		o.change("engines."+f.Profile.Engine+"."+c.Key, hw.Figure{Value: before[i].Value, Grade: hw.Measured}, c.Value, why)
+		o.Changes[len(o.Changes)-1].Kept = kept
+	}
 }
 
 // host sets what an engine's host does on the machine.

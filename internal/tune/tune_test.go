@@ -3,6 +3,7 @@ package tune
 import (
 	"math"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -108,15 +109,50 @@ func TestRecordsBecomeFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	a := &o.Machine.Device.Achieved
-	if want := 7.0 / 8 * (1 << 30) / 3e-3; math.Abs(a.ScaleUp.Value/want-1) > 1e-12 || a.Matrix[unit.BF16].Value != 700e12 || len(o.Changes) != 2 || len(o.Unused) != 3 {
+	if want := 7.0 / 8 * (1 << 30) / 3e-3; math.Abs(a.ScaleUp.Value/want-1) > 1e-12 || a.Matrix[unit.BF16].Value != 700e12 || len(o.Changes) != 2 || len(o.Unused) != 4 {
 		t.Errorf("scale-up %g, bf16 %g, changes %+v, unused %q", a.ScaleUp.Value, a.Matrix[unit.BF16].Value, o.Changes, o.Unused)
 	}
 	if again, _ := catalog.Cluster("h100x8"); again.Device.Achieved.Matrix[unit.BF16] == a.Matrix[unit.BF16] {
 		t.Error("the catalogue changed")
 	}
+	for i, c := range o.Changes { // in the unit that the key spells
+		if want := []float64{700, a.ScaleUp.Value / 1e9}[i]; c.After != want || c.Before == nil || *c.Before > 2000 {
+			t.Errorf("%+v, want %g", c, want)
+		}
+	}
 	rec.Results = []record.Result{{Kind: record.Memory, What: "read", Unit: "bytes/s", Value: 9e12, Device: "gpu0"}}
 	if o, err = Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}}); err != nil || len(o.Unused) != 1 || len(o.Changes) != 0 {
 		t.Errorf("a rate above the peak: %+v, %v", o, err)
+	}
+}
+
+// Every row of nccl-tests ends used or unused with the reason that holds for it; an all-reduce
+// may reach twice the link, where the switch sums, and no more.
+func TestRowsOfCollectives(t *testing.T) {
+	base, err := catalog.Cluster("h100x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	row := func(what string, gbps float64, bytes int64, ranks, nodes int) record.Result {
+		r := record.Result{Kind: record.Collective, What: what, Unit: "s", Value: 1, Bytes: bytes, Ranks: ranks, Nodes: nodes}
+		r.Value = amount(&r) / (gbps * 1e9)
+		return r
+	}
+	link := base.Device.Peak.ScaleUp.Value / 1e9
+	for says, r := range map[string]record.Result{
+		"of 2 nodes":            row("all-reduce", 100, 8, 4, 2),
+		"below 64 MiB":          row("all-reduce", 100, 8<<20, 8, 1),
+		"fewer than two ranks":  {Kind: record.Collective, What: "all-reduce", Unit: "s", Value: 1, Bytes: 1 << 30, Ranks: 1},
+		"only all-reduce":       row("all-to-all", 100, 1<<30, 8, 1),
+		"above the peak of 900": row("all-reduce", 2.01*link, 1<<30, 8, 1),
+		"above the peak of 450": row("all-gather", 1.01*link, 1<<30, 8, 1),
+		"another of the file":   row("all-reduce", 1.01*link, 1<<30, 8, 1), // beside the one below
+	} {
+		rec := &record.Record{Source: "r", Results: []record.Result{r, row("all-reduce", 1.02*link, 1<<30, 8, 1)}}
+		o, err := Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}})
+		if err != nil || len(o.Changes) != 1 || len(o.Unused) != 1 || !strings.Contains(o.Unused[0], says) {
+			t.Errorf("%s: %+v, %v", says, o, err)
+		}
 	}
 }
 

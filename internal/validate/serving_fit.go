@@ -23,8 +23,10 @@ type ProfileFit struct {
 	prices prices
 }
 
-// knob is one fitted constant of a profile: where the search starts and its bounds.
+// knob is one fitted constant of a profile: its key, the runs that settle it, where the
+// search starts and its bounds.
 type knob struct {
+	key, settles     string
 	start, low, high float64 // start of the first search; the second starts from other
 	other            float64
 	of               func(*infer.Profile) float64
@@ -39,15 +41,15 @@ const micro = 1e-6
 // units); kernels hide some or none of their start; ranks of a node wait for each
 // other up to as long again; tokenisers read at least 100,000 tokens per second.
 var knobs = []knob{
-	{800 * micro, 0, 4e-3, 1.2e-3, func(p *infer.Profile) float64 { return float64(p.Step) }, func(p *infer.Profile, v float64) { p.Step = unit.Seconds(v) }},
-	{5 * micro, 0, 100 * micro, 5 * micro, func(p *infer.Profile) float64 { return float64(p.Sequence) }, func(p *infer.Profile, v float64) { p.Sequence = unit.Seconds(v) }},
-	{500 * micro, 0, 20e-3, 2e-3, func(p *infer.Profile) float64 { return float64(p.Prompt) }, func(p *infer.Profile, v float64) { p.Prompt = unit.Seconds(v) }},
-	{0.85, 0.75, 0.9, 0.9, func(p *infer.Profile) float64 { return p.Sustained }, func(p *infer.Profile, v float64) { p.Sustained = v }},
-	{2 * micro, 0, 10 * micro, 2 * micro, func(p *infer.Profile) float64 { return float64(p.RequestToken) }, func(p *infer.Profile, v float64) { p.RequestToken = unit.Seconds(v) }},
-	{0.7, 0, 1.2, 0.25, func(p *infer.Profile) float64 { return p.Launch }, func(p *infer.Profile, v float64) { p.Launch = v }},
-	{0.5, 0, 1, 0.5, func(p *infer.Profile) float64 { return p.Quantise }, func(p *infer.Profile, v float64) { p.Quantise = v }},
-	{1.5, 1, 2, 1.8, func(p *infer.Profile) float64 { return p.Arrival }, func(p *infer.Profile, v float64) { p.Arrival = v }},
-	{6, 0, 60, 6, func(p *infer.Profile) float64 { return p.Admission }, func(p *infer.Profile, v float64) { p.Admission = v }},
+	{"step_us", "runs of small models at few users", 800 * micro, 0, 4e-3, 1.2e-3, func(p *infer.Profile) float64 { return float64(p.Step) }, func(p *infer.Profile, v float64) { p.Step = unit.Seconds(v) }},
+	{"sequence_us", "runs of small models at 64 users and more", 5 * micro, 0, 100 * micro, 5 * micro, func(p *infer.Profile) float64 { return float64(p.Sequence) }, func(p *infer.Profile, v float64) { p.Sequence = unit.Seconds(v) }},
+	{"prompt_us", "TTFT of short prompts at one user", 500 * micro, 0, 20e-3, 2e-3, func(p *infer.Profile) float64 { return float64(p.Prompt) }, func(p *infer.Profile, v float64) { p.Prompt = unit.Seconds(v) }},
+	{"sustained_share", "runs of large models at many users", 0.85, 0.75, 0.9, 0.9, func(p *infer.Profile) float64 { return p.Sustained }, func(p *infer.Profile, v float64) { p.Sustained = v }},
+	{"request_token_us", "TTFT of long prompts at one user", 2 * micro, 0, 10 * micro, 2 * micro, func(p *infer.Profile) float64 { return float64(p.RequestToken) }, func(p *infer.Profile, v float64) { p.RequestToken = unit.Seconds(v) }},
+	{"launch_share", "runs of small models at few users, or on several GPUs", 0.7, 0, 1.2, 0.25, func(p *infer.Profile) float64 { return p.Launch }, func(p *infer.Profile, v float64) { p.Launch = v }},
+	{"quantise_share", "runs with weights in FP8 or fewer bits", 0.5, 0, 1, 0.5, func(p *infer.Profile) float64 { return p.Quantise }, func(p *infer.Profile, v float64) { p.Quantise = v }},
+	{"arrival", "runs on several GPUs", 1.5, 1, 2, 1.8, func(p *infer.Profile) float64 { return p.Arrival }, func(p *infer.Profile, v float64) { p.Arrival = v }},
+	{"admission_steps", "TTFT at two users and more", 6, 0, 60, 6, func(p *infer.Profile) float64 { return p.Admission }, func(p *infer.Profile, v float64) { p.Admission = v }},
 }
 
 // local are the knobs that a GPU generation has of its own: how kernels overlap and

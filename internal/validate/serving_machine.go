@@ -2,6 +2,7 @@ package validate
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -13,7 +14,9 @@ import (
 // MachineFit is an engine's profile fitted to whole runs on one machine.
 type MachineFit struct {
 	ProfileFit
-	Local bool // only the constants that a GPU generation has of its own; the rest is the engine's
+	Start infer.Profile     // the engine's constants on the machine before the fit
+	Kept  map[string]string // why constants stay as in Start, and which runs would settle them, by key
+	Ends  []string          // constants that the fit left at an end of their range, by key
 	Runs  []ServingRun
 	// Fitted and Held are the runs predicted with all of them in the fit, and with the
 	// runs of their model, or a fifth of all where there is one model only, left out of
@@ -64,7 +67,7 @@ func FitMachine(runs []ServingRun, c *hw.Cluster, configs string) (fits []Machin
 			skipped = append(skipped, Skipped{engine, fmt.Sprintf("%d runs on %s: a fit needs at least %d", len(own), c.Device.Name, leastForLocal)})
 			continue
 		}
-		f, err := fitMachine(own, c.Device.Arch, p)
+		f, err := fitMachine(own, c.Device, p)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -88,19 +91,60 @@ func onMachine(runs []ServingRun, c *hw.Cluster, configs string) *ServingPredict
 	return p
 }
 
-func fitMachine(rows []ServingRun, arch string, p *ServingPredictor) (*MachineFit, error) {
-	base, err := infer.FindProfile(rows[0].Engine, arch)
+// settled are the knobs that the runs settle, and why the others stay: three runs are there
+// for each, and some run feels it. start is the profile before the fit.
+func settled(rows []ServingRun, start *infer.Profile, p *ServingPredictor) (list []knob, kept map[string]string) {
+	kept = map[string]string{}
+	for i, k := range knobs {
+		switch {
+		case len(rows) < leastForAll && i < len(knobs)-len(local):
+			kept[k.key] = fmt.Sprintf("%d runs, of %d needed to settle it: add %s", len(rows), leastForAll, k.settles)
+		case !felt(rows, start, &k, p):
+			kept[k.key] = "no run depends on it: add " + k.settles
+		default:
+			list = append(list, k)
+		}
+	}
+	return list, kept
+}
+
+// leastFelt is how far a knob must move some prediction between its ends, as a share of it.
+const leastFelt = 1e-3
+
+// felt tells whether a knob moves the prediction of any run.
+func felt(rows []ServingRun, start *infer.Profile, k *knob, p *ServingPredictor) bool {
+	at := func(v float64) []Scored {
+		f := &ProfileFit{Profile: *start}
+		k.set(&f.Profile, v)
+		return f.scored(rows, p)
+	}
+	moved := func(a, b float64) bool { return math.Abs(a-b) > leastFelt*max(a, b) }
+	low, high := at(k.low), at(k.high)
+	for i := range min(len(low), len(high)) {
+		a, b := &low[i], &high[i]
+		if moved(a.Predicted, b.Predicted) || a.TTFTMeasured != nil && a.TTFTPredicted != nil && b.TTFTPredicted != nil && moved(*a.TTFTPredicted, *b.TTFTPredicted) {
+			return true
+		}
+	}
+	return false
+}
+
+func fitMachine(rows []ServingRun, d *hw.Device, p *ServingPredictor) (*MachineFit, error) {
+	base, err := infer.ProfileOn(rows[0].Engine, d)
 	if err != nil {
 		return nil, err
 	}
 	start := *base
-	start.Arch, start.Before = arch, ""
-	list := knobs
-	f := &MachineFit{Runs: rows}
-	if len(rows) < leastForAll {
-		list, f.Local = local, true
-	}
+	start.Arch, start.Before = d.Arch, ""
+	f := &MachineFit{Runs: rows, Start: start}
+	var list []knob
+	list, f.Kept = settled(rows, &start, p)
 	f.ProfileFit = fitOne(rows, &start, list, p)
+	for _, k := range list {
+		if v := k.of(&f.Profile); v <= k.low || v >= k.high {
+			f.Ends = append(f.Ends, k.key)
+		}
+	}
 	f.Fitted = f.scored(rows, p)
 	part := modelOfRun
 	if len(valuesOf(rows, modelOfRun)) < 2 {

@@ -45,7 +45,7 @@ func TestFitMachineFindsTheConstants(t *testing.T) {
 	other := runs[0]
 	other.ID, other.GPU = "elsewhere", "b200"
 	fits, skipped, err := FitMachine(append(slices.Clone(runs), other), c, "")
-	if err != nil || len(fits) != 1 || !fits[0].Local || len(skipped) != 1 || skipped[0].ID != "elsewhere" {
+	if err != nil || len(fits) != 1 || fits[0].Kept["step_us"] == "" || fits[0].Kept["admission_steps"] != "" || len(skipped) != 1 || skipped[0].ID != "elsewhere" {
 		t.Fatalf("%+v, %+v, %v", fits, skipped, err)
 	}
 	f := &fits[0]
