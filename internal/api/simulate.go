@@ -91,7 +91,7 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 	if err != nil {
 		return nil, err
 	}
-	d, err := Deploy(r.Service, &r.Limits, isl, osl)
+	d, err := Deploy(r.Service, &r.Limits, isl, osl, r.Load.Concurrency)
 	if err != nil {
 		return nil, err
 	}

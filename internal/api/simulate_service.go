@@ -20,14 +20,24 @@ type Deployment struct {
 	Service  *serve.Service
 	KVTokens int64 // that the caches of the service hold; of two roles those that generate
 	Warnings []string
+	// Calibration corrects the steps by measured points; nil without any.
+	Calibration *infer.Calibration
+}
+
+// Cost is the USD per million tokens where the service generates output tokens/s; ok is
+// false without a price.
+func (d *Deployment) Cost(output float64) (usd float64, ok bool) {
+	c := d.Variant.Cluster
+	return deploy.CostPerMillion(c.PricePerGPUHour, c.Free, d.Layout.GPUs(), output)
 }
 
 // Deploy makes the service of the request's plan, for requests of isl input and osl
-// output tokens where memory depends on them. Errors are bad input or, for what does
+// output tokens where memory depends on them, and for so many in flight where measured
+// points are given, which belong to them. Errors are bad input or, for what does
 // not fit, a *infer.MemoryError.
-func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64) (*Deployment, error) {
+func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64, inFlight int) (*Deployment, error) {
 	s := *r
-	s.ISL, s.OSL, s.Concurrency = isl, osl, []int{1}
+	s.ISL, s.OSL, s.Concurrency = isl, osl, []int{max(1, inFlight)}
 	variants, err := s.variants()
 	if err != nil {
 		return nil, err
@@ -35,8 +45,22 @@ func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64) (*Deploymen
 	if len(variants) != 1 {
 		return nil, fmt.Errorf("a simulation is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
 	}
+	q, err := inferQuestion(&s)
+	if err != nil {
+		return nil, err
+	}
 	a := &Deployment{Variant: variants[0]}
-	q := &deploy.Question{Model: s.Model, ISL: s.ISL, OSL: s.OSL, Concurrency: s.Concurrency, Engine: s.Engine, Chunk: s.Chunk, MemoryLimit: s.MemoryLimit, Eager: s.Eager}
+	if len(s.Measured) > 0 {
+		if s.Plan.Disaggregated() != nil {
+			return nil, fmt.Errorf("--calibrate: a measured time per token belongs to one engine: give a plan of one role")
+		}
+		x := s.Plan.Whole.Serving
+		x.Replicas = 1
+		if a.Calibration, err = q.Calibrate(a.Variant, x, max(1, s.Plan.Whole.Serving.Replicas)); err != nil {
+			return nil, err
+		}
+	}
+	q.Concurrency = []int{1} // the engine's limits are its own, however many users come
 	a.Service = &serve.Service{}
 	if limits.LeastLoaded {
 		a.Service.Routing = serve.LeastLoaded
@@ -91,7 +115,7 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	if err != nil {
 		return err
 	}
-	e.Stepper = in.Stepper
+	e.Stepper = a.Calibration.Correct(in.Stepper, a.Variant.Speculation.Tokens())
 	if spec := a.Variant.Speculation; spec != nil && spec.Drafts > 0 {
 		e.Speculation = spec
 		e.MaxSeqs = max(1, min(e.MaxSeqs, e.MaxTokens/(1+spec.Drafts)))

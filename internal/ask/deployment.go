@@ -11,7 +11,6 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
-	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -31,6 +30,9 @@ type Deployment struct {
 	routing                      string
 	noPrefix, noAhead, priority  bool
 	eager                        bool
+	overlap                      bool
+	skew                         float64
+	loads                        string
 }
 
 // NewDeployment is a service of which nothing is given; name is the question's.
@@ -58,17 +60,21 @@ func (f *Deployment) engineFlags() {
 	fs.Var(Quantity(&f.kv, Format, "FORMAT", ""), "kv", "format of the KV cache (default bf16)")
 	fs.Var(Quantity(&f.spec, infer.ParseSpeculation, "SPEC", ""), "spec", "speculation: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
 	Duration(fs, &f.rtt, "net-rtt", "round trip between nodes, in place of the fabric's own")
+	fs.Var(Quantity(&f.overlap, parseOverlap, "WORD", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel; default none)")
+	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", skewUsage)
+	Text(fs, &f.loads, "expert-loads", loadsUsage)
 	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "usable share of device memory")
 	Count(fs, &f.seqs, "max-num-seqs", "sequences in a step, per replica (default 1024)")
 	Count(fs, &f.slots, "max-sequences", "sequences in a step, per instance, as infer counts them, in place of --max-num-seqs")
 	Count(fs, &f.tokens, "max-num-batched-tokens", "tokens of a step, per replica, which cuts prompts into chunks (default: the engine's)")
 	Count(fs, &f.block, "block-size", "tokens per KV block (default 16)")
 	Count(fs, &f.blocks, "num-gpu-blocks", "KV blocks per replica (default: what memory holds)")
-	fs.BoolVar(&f.eager, "enforce-eager", false, "no CUDA graphs: kernels start at the host's pace")
-	fs.BoolVar(&f.noPrefix, "no-prefix-cache", false, "keep no KV blocks of prompts for later ones")
-	fs.BoolVar(&f.noAhead, "no-async-scheduling", false, "plan a step only when the one before is over")
-	fs.BoolVar(&f.priority, "priority", false, "order the queue by the requests' priority before arrival: smaller numbers first in vllm, larger ones in sglang and trtllm")
-	fs.StringVar(&f.routing, "routing", Routings[0], "spread requests over replicas: "+strings.Join(Routings, " or "))
+	Switch(fs, &f.eager, "enforce-eager", "no CUDA graphs: kernels start at the host's pace")
+	Switch(fs, &f.noPrefix, "no-prefix-cache", "keep no KV blocks of prompts for later ones")
+	Switch(fs, &f.noAhead, "no-async-scheduling", "plan a step only when the one before is over")
+	Switch(fs, &f.priority, "priority", "order the queue by the requests' priority before arrival: smaller numbers first in vllm, larger ones in sglang and trtllm")
+	f.routing = Routings[0]
+	fs.Var(Quantity(&f.routing, func(s string) (string, error) { return s, nil }, "string", Routings[0]), "routing", "spread requests over replicas: "+strings.Join(Routings, " or "))
 }
 
 // Seed is that of all that is drawn.
@@ -80,7 +86,7 @@ func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits
 	if err := Required(f.Flags, "model", "cluster", "plan"); err != nil {
 		return nil, l, err
 	}
-	if err := NotEmpty(f.Flags, "model", "plan", "engine", "routing"); err != nil {
+	if err := NotEmpty(f.Flags, "model", "plan", "engine", "routing", "expert-loads"); err != nil {
 		return nil, l, err
 	}
 	if err := NotZero(f.Flags, "memory-limit"); err != nil {
@@ -115,7 +121,7 @@ func (f *Deployment) Request(find Finder) (*api.InferRequest, api.SimulateLimits
 
 // service is the deployment.
 func (f *Deployment) service(find Finder) (*api.InferRequest, error) {
-	s := &api.InferRequest{Chunk: f.tokens, MemoryLimit: f.limit, Eager: f.eager, DraftModels: map[string]*model.Model{}}
+	s := &api.InferRequest{Chunk: f.tokens, MemoryLimit: f.limit, Eager: f.eager, Skew: f.skew, Overlap: []bool{f.overlap}, DraftModels: map[string]*model.Model{}}
 	if f.Flags.Changed("max-num-batched-tokens") && f.tokens < 1 {
 		return nil, fmt.Errorf("--max-num-batched-tokens %d: give at least 1", f.tokens)
 	}
@@ -127,7 +133,7 @@ func (f *Deployment) service(find Finder) (*api.InferRequest, error) {
 	if s.Model, err = find.Model(f.model); err != nil {
 		return nil, err
 	}
-	if s.Plan, err = plan.ParseServing(f.plan); err != nil {
+	if s.Plan, err = servingPlan(f.plan); err != nil {
 		return nil, err
 	}
 	if s.Engine, err = findEngine(f.engine); err != nil {
@@ -140,6 +146,9 @@ func (f *Deployment) service(find Finder) (*api.InferRequest, error) {
 		if f.Flags.Changed(flag) {
 			*x.into = []unit.Format{x.value}
 		}
+	}
+	if s.Loads, err = expertLoads(find, f.loads); err != nil {
+		return nil, err
 	}
 	if f.Flags.Changed("net-rtt") {
 		s.RTT = []unit.Seconds{f.rtt}

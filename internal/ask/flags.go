@@ -1,13 +1,16 @@
 package ask
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -44,6 +47,17 @@ func Quantity[T any](into *T, parse func(string) (T, error), kind, text string) 
 // Text adds a flag that takes a text as it is, once.
 func Text(fs *pflag.FlagSet, into *string, name, usage string) {
 	fs.Var(Quantity(into, func(s string) (string, error) { return s, nil }, "string", ""), name, usage)
+}
+
+// Switch adds a flag that is on where it is given, once.
+func Switch(fs *pflag.FlagSet, into *bool, name, usage string) {
+	fs.VarPF(Quantity(into, func(s string) (bool, error) {
+		on, err := strconv.ParseBool(s)
+		if err != nil {
+			return false, fmt.Errorf("%q is neither true nor false: write --%s alone", s, name)
+		}
+		return on, nil
+	}, "bool", "false"), name, "", usage).NoOptDefVal = "true"
 }
 
 // Duration adds a flag that reads a time with its unit; usage says what it means
@@ -100,11 +114,50 @@ func NotZero(fs *pflag.FlagSet, names ...string) error {
 // or the mend where nothing is near.
 func UnknownWord(kind, word string, names []string, mend string) error {
 	near := &cobra.Command{SuggestionsMinimumDistance: 2} // cobra measures distances between command names only
+	if len(word) <= 3 {
+		near.SuggestionsMinimumDistance = 1 // two letters more or less make any short word of any other
+	}
+	var short []string
 	for _, n := range names {
+		if initials(n) == strings.ToLower(word) {
+			short = append(short, n)
+		}
 		near.AddCommand(&cobra.Command{Use: n, Run: func(*cobra.Command, []string) {}})
 	}
-	if s := near.SuggestionsFor(word); len(s) > 0 {
+	s := short
+	if len(s) == 0 {
+		s = near.SuggestionsFor(word)
+	}
+	if len(s) > 0 {
 		mend = fmt.Sprintf("did you mean %s?", strings.Join(s, " or "))
 	}
 	return fmt.Errorf("unknown %s %q: %s", kind, word, mend)
+}
+
+// initials are the first letters of a name of several words, by which people call it:
+// rr of round-robin; "" of one word.
+func initials(name string) string {
+	words := strings.Split(name, "-")
+	if len(words) < 2 {
+		return ""
+	}
+	s := ""
+	for _, w := range words {
+		s += w[:min(1, len(w))]
+	}
+	return s
+}
+
+// servingPlan reads a serving plan; a key that it lacks is answered with the nearest.
+func servingPlan(text string) (*plan.ServingText, error) {
+	p, err := plan.ParseServing(text)
+	var unknown *plan.UnknownKeyError
+	if errors.As(err, &unknown) {
+		var names []string
+		for _, k := range unknown.Keys {
+			names = append(names, string(k))
+		}
+		return nil, UnknownWord("plan key", unknown.Key, names, "use "+strings.Join(names, ", "))
+	}
+	return p, err
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -45,6 +46,12 @@ var Engines = []string{"vllm", "sglang", "trtllm", "llamacpp"}
 
 var engineUsage = "`ENGINE` whose overheads are taken: " + strings.Join(Engines, ", ") + "; with a version what it gives up while it drafts: sglang@0.4"
 
+// How the flags of uneven experts are told.
+const (
+	skewUsage  = "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default: ranks evenly loaded, while a step touches the experts of 0.657)"
+	loadsUsage = "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`"
+)
+
 // defaultConcurrency is what a question without --concurrency looks at.
 const defaultConcurrency = "1..1024"
 
@@ -64,11 +71,11 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.spec, Distinct(infer.ParseSpeculation), "LIST", ""), "spec", "speculation to compare: none, mtp:N[:ACCEPT], draft:MODEL:N:ACCEPT (default none)")
 	fs.Var(Quantity(&f.rtt, Distinct(unit.ParseSeconds), "LIST", ""), "net-rtt", "round trips between nodes to compare, in place of the fabric's own")
 	fs.Var(Quantity(&f.overlap, Distinct(parseOverlap), "LIST", ""), "overlap", "none or two-batch (one micro-batch computes while the other's tokens travel), to compare")
-	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", "power law of the experts' popularity, such as 0.657; plan key redundant adds balanced copies (default: ranks evenly loaded, while a step touches the experts of 0.657)")
-	Text(fs, &f.loads, "expert-loads", "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`")
+	fs.Var(Quantity(&f.skew, parseSkew, "exponent", ""), "skew", skewUsage)
+	Text(fs, &f.loads, "expert-loads", loadsUsage)
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 3 where no plan meets it")
 	Text(fs, &f.engine, "engine", engineUsage)
-	fs.BoolVar(&f.eager, "eager", false, "the engine runs without CUDA graphs: kernels start at the host's pace")
+	Switch(fs, &f.eager, "eager", "the engine runs without CUDA graphs: kernels start at the host's pace")
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
 	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
@@ -115,7 +122,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if r.Model, err = find.Model(f.model); err != nil {
 		return nil, err
 	}
-	if r.Plan, err = plan.ParseServing(f.plan); err != nil {
+	if r.Plan, err = servingPlan(f.plan); err != nil {
 		return nil, err
 	}
 	if err = f.perReplica(r); err != nil {
@@ -124,13 +131,23 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if r.Engine, err = findEngine(f.engine); err != nil {
 		return nil, err
 	}
-	if f.loads != "" {
-		if r.Loads, err = find.Loads(f.loads); err != nil {
-			return nil, fmt.Errorf("--expert-loads: %w", err)
-		}
+	if r.Loads, err = expertLoads(find, f.loads); err != nil {
+		return nil, err
 	}
 	r.DraftModels, err = f.draftModels(find)
 	return r, err
+}
+
+// expertLoads opens the measured loads of experts; nil where none are named.
+func expertLoads(find Finder, file string) (*balance.Given, error) {
+	if file == "" {
+		return nil, nil
+	}
+	loads, err := find.Loads(file)
+	if err != nil {
+		return nil, fmt.Errorf("--expert-loads: %w", err)
+	}
+	return loads, nil
 }
 
 // machines resolves the clusters and prices them.
@@ -148,12 +165,16 @@ func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
 			return nil, err
 		}
 		if n := len(f.price); n > 0 {
-			c.PricePerGPUHour = f.price[i%n]
-			c.Free = c.PricePerGPUHour == 0
+			setPrice(c, f.price[i%n])
 		}
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// setPrice gives a cluster the price of a GPU-hour in USD; 0 is free of charge.
+func setPrice(c *hw.Cluster, usd float64) {
+	c.PricePerGPUHour, c.Free = usd, usd == 0
 }
 
 // findEngine checks an engine's name, with a version or none; no name is fine.

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
@@ -125,9 +124,5 @@ func parseOverlap(text string) (bool, error) {
 
 // parseSkew reads an exponent, which has no unit.
 func parseSkew(text string) (float64, error) {
-	v, err := strconv.ParseFloat(text, 64)
-	if err != nil {
-		return 0, fmt.Errorf("%q is not a number: write for example 0.657", text)
-	}
-	return v, nil
+	return unit.ParseNumber(text, "an exponent of popularity")
 }

@@ -3,12 +3,11 @@ package ask
 import (
 	"fmt"
 	"slices"
-	"strconv"
-	"strings"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -28,13 +27,15 @@ type Simulate struct {
 	arrival               workload.Arrival
 	slo                   deploy.SLO
 	at                    serve.Statistic
+	measured              []infer.Measured
+	price                 float64
 }
 
 // NewSimulate is a question with nothing given.
 func NewSimulate() *Simulate {
 	f := &Simulate{Deployment: NewDeployment("simulate")}
 	fs := f.Flags
-	fs.StringVar(&f.trace, "trace", "", "replay the trace in `FILE`: Azure CSV, Mooncake or engine JSON lines, records; also .gz")
+	Text(fs, &f.trace, "trace", "replay the trace in `FILE`: Azure CSV, Mooncake or engine JSON lines, records; also .gz")
 	fs.Var(Quantity(&f.rate, parseRate, "R", ""), "rate", "requests per second that arrive")
 	Count(fs, &f.concurrency, "concurrency", "users of a closed loop; with --trace they send its requests one by one")
 	fs.Var(Quantity(&f.arrival, workload.ParseProcess, "LAW", ""), "arrival", "of --rate: poisson, constant or gamma:CV (default poisson)")
@@ -45,14 +46,16 @@ func NewSimulate() *Simulate {
 	Duration(fs, &f.ramp, "ramp", "over which the users of a closed loop come (default: equal lengths whose prompts share steps with generation are spread over one answer, else 0)")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 4 where it is missed")
 	fs.Var(Quantity(&f.at, serve.ParseStatistic, "STAT", ""), "slo-at", "what the objective holds for: mean, p50, p90, p95 or p99 (default mean)")
+	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points with the users of --concurrency in flight, that the times are scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
+	fs.Var(Quantity(&f.price, unit.ParseMoney, "USD", ""), "price", "USD per GPU-hour (default: the cluster file's)")
 	return f
 }
 
 // parseRate reads requests per second.
 func parseRate(text string) (float64, error) {
-	n, err := strconv.ParseFloat(strings.TrimSpace(text), 64)
+	n, err := unit.ParseNumber(text, "a rate of requests per second")
 	if err != nil {
-		return 0, fmt.Errorf("%q is no rate: give requests per second such as 2.5", text)
+		return 0, err
 	}
 	return n, workload.Arrival{Rate: n}.Check()
 }
@@ -62,6 +65,13 @@ func (f *Simulate) Request(find Finder) (*api.SimulateRequest, error) {
 	service, limits, err := f.Deployment.Request(find)
 	if err != nil {
 		return nil, err
+	}
+	if f.Flags.Changed("calibrate") && !f.Flags.Changed("concurrency") {
+		return nil, fmt.Errorf("--calibrate needs --concurrency: a time per token is measured with so many requests in flight, of which a rate or a trace says nothing")
+	}
+	service.Measured = f.measured
+	if f.Flags.Changed("price") {
+		setPrice(service.Clusters[0], f.price)
 	}
 	r := &api.SimulateRequest{Service: service, Limits: limits, Seed: f.Seed(), At: f.at}
 	for _, x := range []struct {

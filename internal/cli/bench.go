@@ -77,7 +77,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	f.outputs.register(cmd)
 	dbFlag(cmd, &f.kept.db)
 	fs.StringVar(&f.kept.name, "name", "", "keep the run as `NAME`, for `ridgeline runs`")
-	fs.BoolVar(&f.kept.off, "no-keep", false, "do not keep the run")
+	ask.Switch(fs, &f.kept.off, "no-keep", "do not keep the run")
 	fs.Var(ask.Quantity(&f.delays, ask.List(unit.ParseSeconds), "LIST", ""), "net-delay", "repeat the stages with each of these one-way delays put between: 0,0.5ms,1ms,2ms")
 	fs.Var(ask.Quantity(&f.failAbove, unit.ParseFraction, "SHARE", ""), "fail-above", "exit 4 where more than this share of a stage's requests failed or was truncated: 1%")
 	completions(cmd, map[string]cobra.CompletionFunc{"endpoint": completeWords(ask.Endpoints), "prompts": completeWords(ask.PromptKind),

@@ -111,13 +111,13 @@ func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emul
 			usual = min(usual, m)
 		}
 	}
-	if usual < 2 {
-		return c, nil, usagef("--context %d: give at least 2 tokens", usual)
+	if usual < 3 {
+		return c, nil, usagef("--context %d: give at least 3 tokens", usual)
 	}
 	if m := service.Model.MaxContext; m > 0 && usual > m {
 		return c, nil, usagef("--context %d: the model's longest context is %d tokens", usual, m)
 	}
-	d, err := api.Deploy(service, &limits, usual-1, 1)
+	d, err := api.Deploy(service, &limits, usual-2, 2, 0)
 	if err != nil {
 		return c, nil, unfit(env, asJSON, service, "emulate", err)
 	}

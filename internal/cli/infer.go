@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/report"
 )
@@ -31,7 +32,7 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 		Args: positional(0, 0, ""),
 	}
 	request := inferQuestion(cmd)
-	cmd.Flags().StringVar(&plot, "plot", "", "draw the charts to `FILE`, .svg or .html")
+	ask.Text(cmd.Flags(), &plot, "plot", "draw the charts to `FILE`, .svg or .html")
 	asJSON := jsonFlag(cmd)
 	var keep keepFlags
 	keep.register(cmd)

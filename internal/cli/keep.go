@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/bench"
 	"github.com/ridgeline/ridgeline/internal/store"
 )
@@ -25,14 +26,14 @@ type keepFlags struct {
 
 // dbFlag names the store.
 func dbFlag(cmd *cobra.Command, into *string) {
-	cmd.Flags().StringVar(into, "db", "", "`FILE` of kept runs (default $"+store.Variable+", or ridgeline/runs.db in the user's data directory)")
+	ask.Text(cmd.Flags(), into, "db", "`FILE` of kept runs (default $"+store.Variable+", or ridgeline/runs.db in the user's data directory)")
 }
 
 // register adds --keep NAME: the answer is kept where it is given. What would keep it
 // from being kept is told before anything is computed.
 func (k *keepFlags) register(cmd *cobra.Command) {
 	dbFlag(cmd, &k.db)
-	cmd.Flags().StringVar(&k.name, "keep", "", "keep the answer as `NAME`, for `ridgeline runs`")
+	ask.Text(cmd.Flags(), &k.name, "keep", "keep the answer as `NAME`, for `ridgeline runs`")
 	cmd.PreRunE = func(cmd *cobra.Command, _ []string) error { return k.check(cmd) }
 }
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/modelfile"
@@ -83,7 +84,7 @@ func listModels(env *Env, asJSON bool, seq int64) error {
 
 // configsFlag adds --configs, the folder in which Hugging Face ids are looked up.
 func configsFlag(cmd *cobra.Command, into *string) {
-	cmd.Flags().StringVar(into, "configs", "", "look up Hugging Face ids in `DIR`, in files org--name_config.json")
+	ask.Text(cmd.Flags(), into, "configs", "look up Hugging Face ids in `DIR`, in files org--name_config.json")
 	_ = cmd.MarkFlagDirname("configs")
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -32,7 +33,7 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
 		Args: positional(0, 0, ""),
 	}
 	request := simulateQuestion(cmd)
-	cmd.Flags().StringVar(&records, "records", "", "write what became of every request to `FILE`, one JSON object per line")
+	ask.Text(cmd.Flags(), &records, "records", "write what became of every request to `FILE`, one JSON object per line")
 	asJSON := jsonFlag(cmd)
 	var keep keepFlags
 	keep.register(cmd)

@@ -80,5 +80,7 @@ func positional(low, high int, what string) cobra.PositionalArgs {
 
 // jsonFlag adds --json to a command.
 func jsonFlag(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("json", false, "print one JSON document and nothing else")
+	on := new(bool)
+	ask.Switch(cmd.Flags(), on, "json", "print one JSON document and nothing else")
+	return on
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/validate"
@@ -63,7 +64,7 @@ constants of its own.
 	}
 	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from `FILE`, CSV or JSON lines")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
-	cmd.Flags().BoolVar(&leaveOut, "leave-out", false, "state the errors of each run with constants fitted to the others")
+	ask.Switch(cmd.Flags(), &leaveOut, "leave-out", "state the errors of each run with constants fitted to the others")
 	configsFlag(cmd, &p.Configs)
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {

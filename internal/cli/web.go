@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/openai"
 	"github.com/ridgeline/ridgeline/internal/web"
@@ -65,7 +66,7 @@ is neither the address nor named by --host are refused. An interrupt stops it.`,
 	fs.StringArrayVar(&f.services, "bench-url", nil, "let the page evaluate the service at `URL`, as bench --url takes it; may be repeated")
 	fs.StringVar(&f.keyEnv, "api-key-env", "OPENAI_API_KEY", "environment variable `NAME` that holds the key of these services")
 	fs.StringVar(&f.keyFile, "api-key-file", "", "`FILE` that holds the key of these services")
-	fs.BoolVar(&f.open, "open", false, "open the page in the browser")
+	ask.Switch(fs, &f.open, "open", "open the page in the browser")
 	fs.StringArrayVar(&f.hosts, "host", nil, "also answer to the `NAME` in requests, as behind a proxy; may be repeated")
 	return cmd
 }

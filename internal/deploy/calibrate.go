@@ -15,6 +15,12 @@ func calibrate(q *Question, v *Variant, list []candidate) (*infer.Calibration, e
 		return nil, fmt.Errorf("--calibrate: the measured points belong to one layout and the plan leaves %d open: name tp, pp and dp in --plan", len(list))
 	}
 	x := list[0].instance
+	return q.Calibrate(v, x, max(1, replicas(list[0].fixed, &x, int(v.Cluster.GPUs), q.Concurrency[0])[0]))
+}
+
+// Calibrate fits the correction of instances of layout x to what was measured at the
+// first concurrency of the question, which so many instances shared.
+func (q *Question) Calibrate(v *Variant, x plan.Serving, instances int) (*infer.Calibration, error) {
 	in, err := q.Build(v, x)
 	if err != nil {
 		if _, full := tooLarge(err, 0); full {
@@ -22,8 +28,7 @@ func calibrate(q *Question, v *Variant, list []candidate) (*infer.Calibration, e
 		}
 		return nil, err
 	}
-	runs := max(1, replicas(list[0].fixed, &x, int(v.Cluster.GPUs), q.Concurrency[0])[0])
-	n := (q.Concurrency[0] + runs - 1) / runs
+	n := (q.Concurrency[0] + instances - 1) / instances
 	b := &infer.Batch{Decode: n, DecodeContext: int64(n) * (q.ISL + q.OSL/2)}
 	return infer.Calibrate(q.AtRTT(v, x), b, in.spec.Tokens(), q.Measured)
 }

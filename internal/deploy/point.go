@@ -83,10 +83,17 @@ func (p *Point) Lacks() unit.Bytes { return max(0, p.Need-p.Memory.Budget) }
 
 // Cost is the USD per million output tokens; ok is false without a price.
 func (p *Point) Cost() (usd float64, ok bool) {
-	if p.Price <= 0 && !p.Free || p.Output <= 0 {
+	return CostPerMillion(p.Price, p.Free, p.Layout.GPUs(), p.Output)
+}
+
+// CostPerMillion is the USD that a million output tokens cost on so many GPUs at price
+// USD per GPU-hour and output tokens/s of them all; ok is false without a price, unless
+// the GPUs are free of charge, and without output.
+func CostPerMillion(price float64, free bool, gpus int, output float64) (usd float64, ok bool) {
+	if price <= 0 && !free || output <= 0 {
 		return 0, false
 	}
-	return p.Price * float64(p.Layout.GPUs()) / 3600 / p.Output * 1e6, true
+	return price * float64(gpus) / 3600 / output * 1e6, true
 }
 
 // String is the layout and the limits as the flags of the command line read them.

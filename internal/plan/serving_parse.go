@@ -3,8 +3,9 @@ package plan
 import (
 	"fmt"
 	"maps"
-	"strconv"
 	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // Keys of serving plans beside tp, pp, dp and ep.
@@ -137,11 +138,11 @@ func parseDegrees(text string, keys []Key) (*FixedServing, error) {
 		}
 		switch {
 		case !allowed:
-			return nil, fmt.Errorf("plan key %q is not one of a serving plan here: use %s", key, joinKeys(keys))
+			return nil, &UnknownKeyError{string(k), keys}
 		case f.given[k]:
 			return nil, fmt.Errorf("plan key %q is given twice in %q: keep one", k, text)
 		}
-		n, err := strconv.Atoi(value)
+		n, err := unit.ParseCount(value)
 		if k == KeyRedundant && value == "0" {
 			f.given[k] = true
 			continue
@@ -149,9 +150,19 @@ func parseDegrees(text string, keys []Key) (*FixedServing, error) {
 		if err != nil || n < 1 || n > maxDegree {
 			return nil, fmt.Errorf("plan key %s=%q is not a whole number from 1 to %d: write for example %s=8", k, value, maxDegree, k)
 		}
-		*fields[k], f.given[k] = n, true
+		*fields[k], f.given[k] = int(n), true
 	}
 	return f, nil
+}
+
+// UnknownKeyError is a key that a serving plan does not have where it stands.
+type UnknownKeyError struct {
+	Key  string
+	Keys []Key // that it may have there
+}
+
+func (e *UnknownKeyError) Error() string {
+	return fmt.Sprintf("plan key %q is not one of a serving plan here: use %s", e.Key, joinKeys(e.Keys))
 }
 
 func joinKeys(keys []Key) string {

@@ -151,10 +151,15 @@ func inferLatency(p *Page, a *api.InferAnswer) {
 	p.Table([]Column{Right("round trip"), Right("TPOT"), Right("tok/s/user"), Right("change"), Right("on the wire")}, rows)
 	text := fmt.Sprintf("A token waits for half a round trip %.0f times.", a.Latency[len(a.Latency)-1].Exchanges)
 	if c := a.Best.Calibration; c != nil {
-		text += fmt.Sprintf(" Calibrated on %s: %s per token added to what the model gives, each wait taken %.2f times.",
-			Plural(int64(len(c.Points)), "measured point"), unit.FormatSeconds(c.Extra), c.Slope)
+		text += " " + calibratedText(c)
 	}
 	p.Text(0, "%s", text)
+}
+
+// calibratedText says what measured points corrected.
+func calibratedText(c *infer.Calibration) string {
+	return fmt.Sprintf("Calibrated on %s: %s per token added to what the model gives, each wait taken %.2f times.",
+		Plural(int64(len(c.Points)), "measured point"), unit.FormatSeconds(c.Extra), c.Slope)
 }
 
 // inferNotes lists doubts: warnings first, then what was assumed for want of a

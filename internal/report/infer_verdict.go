@@ -147,7 +147,12 @@ func costText(p *deploy.Point) string {
 	if !ok {
 		return "not known: add --price, in USD per GPU-hour"
 	}
-	return fmt.Sprintf("%s per million output tokens at %s per GPU-hour", unit.FormatUSD(usd), unit.FormatUSD(p.Price))
+	return perMillionText(usd, p.Price)
+}
+
+// perMillionText is the cost of a million output tokens with the price behind it.
+func perMillionText(usd, price float64) string {
+	return fmt.Sprintf("%s per million output tokens at %s per GPU-hour", unit.FormatUSD(usd), unit.FormatUSD(price))
 }
 
 // rate prints tokens per second.

@@ -89,6 +89,9 @@ func simulateVerdict(p *Page, a *api.SimulateAnswer) {
 		}
 		p.Text(0, "%s", text)
 	}
+	if c := a.Calibration; c != nil {
+		p.Text(0, "%s", calibratedText(c))
+	}
 	if s := a.Request.SLO; s.Asked() {
 		m := a.Result.Mean()
 		verdict := "kept"

@@ -29,8 +29,11 @@ type SimulateDoc struct {
 	SLO      *SLODoc      `json:"slo"`
 	SLOAt    string       `json:"slo_at"`
 	Missed   *string      `json:"slo_missed"`
-	Timeline []MomentDoc  `json:"timeline"`
-	Warnings []string     `json:"warnings"`
+	Cost     *float64     `json:"cost_per_million_output_tokens_usd"` // null without a price
+	// What measured points corrected; absent without any.
+	Calibration *CalibrationDoc `json:"calibration,omitempty"`
+	Timeline    []MomentDoc     `json:"timeline"`
+	Warnings    []string        `json:"warnings"`
 }
 
 // LoadDoc is what was asked of the service. The rate is null in a closed loop.
@@ -140,6 +143,12 @@ func NewSimulateDoc(a *api.SimulateAnswer) *SimulateDoc {
 	}
 	if s := a.Request.SLO; s.Asked() {
 		d.SLO = &SLODoc{TTFT: s.TTFT.Seconds(), TPOT: s.TPOT.Seconds()}
+	}
+	if usd, ok := a.Cost(r.Mean().OutputRate); ok {
+		d.Cost = &usd
+	}
+	if c := a.Calibration; c != nil {
+		d.Calibration = &CalibrationDoc{float64(c.Extra), c.Slope}
 	}
 	for _, m := range r.Timeline {
 		d.Timeline = append(d.Timeline, MomentDoc{m.From.Seconds(), m.Running, m.Waiting, m.KV, m.Output, m.Busy})

@@ -17,11 +17,21 @@ func simulateLoad(p *Page, a *api.SimulateAnswer) {
 	p.Facts(
 		[2]string{"requests", requestsText(r)},
 		[2]string{"output", fmt.Sprintf("%s tokens/s, %s per GPU; %s answers/s", Grouped(int64(m.OutputRate+0.5)), shortFloat(m.OutputRate/gpus), shortFloat(m.RequestRate))},
+		[2]string{"cost", simulatedCost(a)},
 		[2]string{"prompts", promptsText(m)},
 		[2]string{"busy", busyText(m)},
 		[2]string{"batch", levelText(&m.Batch, func(v float64) string { return strconv.FormatFloat(v, 'f', 1, 64) }) + " sequences in a step"},
 		[2]string{"kv cache", levelText(&m.KV, unit.FormatPercent) + " of the blocks held"},
 		[2]string{"preempted", preemptedText(m)})
+}
+
+// simulatedCost is the price of what was generated; "" without a price.
+func simulatedCost(a *api.SimulateAnswer) string {
+	usd, ok := a.Cost(a.Result.Mean().OutputRate)
+	if !ok {
+		return ""
+	}
+	return perMillionText(usd, a.Variant.Cluster.PricePerGPUHour)
 }
 
 func requestsText(r *serve.Result) string {

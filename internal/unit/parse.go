@@ -53,6 +53,14 @@ func ParseFraction(s string) (float64, error) {
 	return v, err
 }
 
+// ParseNumber reads a plain number that is not negative, such as 2.5 or 1e-3; what
+// names it in complaints.
+func ParseNumber(s, what string) (float64, error) {
+	q := numberQ
+	q.what = what
+	return q.float(s)
+}
+
 // float reads s as SI.
 func (q *quantity) float(s string) (float64, error) {
 	r, err := q.exact(s)
@@ -91,6 +99,9 @@ func (q *quantity) exact(s string) (*big.Rat, error) {
 		}
 		return nil, q.fail(s, "")
 	}
+	if exponentDigits(number) > maxExponent {
+		return nil, q.fail(s, "has an exponent beyond e99")
+	}
 	value, ok := new(big.Rat).SetString(number)
 	if !ok {
 		return nil, q.fail(s, "")
@@ -115,8 +126,8 @@ func (q *quantity) exact(s string) (*big.Rat, error) {
 // maxDigits bounds a number's length, and with it the cost of exact arithmetic.
 const maxDigits = 40
 
-// splitNumber cuts a plain decimal, with an exponent of at most two digits,
-// from the unit behind it. number is empty where s does not start with one.
+// splitNumber cuts a plain decimal, with an exponent or none, from the unit behind it.
+// number is empty where s does not start with one.
 func splitNumber(s string) (number, unit string) {
 	i := digits(s, 0)
 	if i > 0 && i < len(s) && s[i] == '.' {
@@ -129,7 +140,7 @@ func splitNumber(s string) (number, unit string) {
 		if j < len(s) && (s[j] == '+' || s[j] == '-') {
 			j++
 		}
-		if k := digits(s, j); k > j && k <= j+2 {
+		if k := digits(s, j); k > j {
 			i = k
 		}
 	}
@@ -137,6 +148,18 @@ func splitNumber(s string) (number, unit string) {
 		return "", s
 	}
 	return s[:i], strings.TrimLeft(s[i:], " ")
+}
+
+// maxExponent is the most digits of an exponent, which bounds exact arithmetic, too.
+const maxExponent = 2
+
+// exponentDigits counts the digits of a number's exponent.
+func exponentDigits(number string) int {
+	i := strings.IndexAny(number, "eE")
+	if i < 0 {
+		return 0
+	}
+	return len(strings.TrimLeft(number[i+1:], "+-"))
 }
 
 // digits returns the end of the run of digits that starts at i.

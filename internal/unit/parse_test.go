@@ -14,6 +14,7 @@ var parsers = map[string]func(string) (float64, error){
 	"floprate": func(s string) (float64, error) { v, err := ParseFLOPRate(s); return float64(v), err },
 	"seconds":  func(s string) (float64, error) { v, err := ParseSeconds(s); return float64(v), err },
 	"money":    ParseMoney,
+	"number":   func(s string) (float64, error) { return ParseNumber(s, "a rate") },
 	"fraction": ParseFraction,
 }
 
@@ -48,6 +49,8 @@ func TestParse(t *testing.T) {
 		{"count", "9223372036854775807", math.MaxInt64},
 		{"money", "$2", 2},
 		{"money", "2.5USD", 2.5},
+		{"number", "1e3", 1000},
+		{"number", "2.5", 2.5},
 		{"fraction", "85%", 0.85},
 		{"fraction", "1", 1},
 	} {
@@ -83,7 +86,12 @@ func TestParseBad(t *testing.T) {
 		{"seconds", "1h30min", "unknown unit"},
 		{"seconds", "NaN", "not a number"},
 		{"seconds", "infs", "not a number"},
-		{"seconds", "1e999s", "unknown unit"},
+		{"seconds", "1e999s", "exponent beyond e99"},
+		{"count", "1e300", "exponent beyond e99"},
+		{"number", "1e300", "exponent beyond e99"},
+		{"number", "0x10", "unknown unit"},
+		{"number", "inf", "not a number"},
+		{"number", "-1", "is negative"},
 		{"seconds", "1e99d", "is too large"},
 		{"seconds", "99999999999999d", "is too large"},
 		{"byterate", "1e99GB/s", "is too large"},

@@ -68,6 +68,7 @@ var (
 		units: []suffix{{"", 1, 1}, {"k", 1e3, 1}, {"K", 1e3, 1}, {"M", 1e6, 1}, {"B", 1e9, 1}, {"G", 1e9, 1}, {"T", 1e12, 1}, {"Ki", 1 << 10, 1}, {"Mi", 1 << 20, 1}}}
 	moneyQ = quantity{what: "a price", example: "2, $2 or 2USD", zero: true, most: maxMoney,
 		units: []suffix{{"", 1, 1}, {"USD", 1, 1}}}
+	numberQ   = quantity{example: "2.5", zero: true, units: []suffix{{"", 1, 1}}}
 	fractionQ = quantity{what: "a fraction", example: "0.85 or 85%", zero: true,
 		units: []suffix{{"", 1, 1}, {"%", 1, 100}}}
 )
@@ -85,12 +86,18 @@ func quote(s string) string {
 func (q *quantity) fail(s, why string) error {
 	if why == "" {
 		why = "is not a number with a unit"
+		if len(q.units) == 1 {
+			why = "is not a number"
+		}
 	}
 	var names []string
 	for _, u := range q.units {
 		if u.name != "" {
 			names = append(names, u.name)
 		}
+	}
+	if len(names) == 0 {
+		return fmt.Errorf("%s as %s %s: write for example %s", quote(s), q.what, why, q.example)
 	}
 	return fmt.Errorf("%s as %s %s: write for example %s (units: %s)", quote(s), q.what, why, q.example, strings.Join(names, " "))
 }
