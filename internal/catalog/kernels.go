@@ -23,7 +23,7 @@ const generic = "generic"
 // Kernels gives the fitted constants of a GPU generation, or the generic ones,
 // which say so in their Arch. They are shared: do not change them.
 func Kernels(arch string) *hw.Kernels {
-	if k := loadKernels()[arch]; k != nil {
+	if k := loadKernels()[hw.Generation(arch)]; k != nil {
 		return k
 	}
 	return loadKernels()[generic]

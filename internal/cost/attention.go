@@ -64,6 +64,9 @@ func (m *Machine) attention(op *work.Op) Price {
 	start := float64(a.Launch)
 	if a.Item > 0 {
 		tiles := float64(max(op.Groups, 1)) * math.Ceil(float64(op.SeqQ)/queryTile)
+		if m.sms == 1 {
+			tiles = 1 // as above: no waves
+		}
 		start += float64(a.Item) * max(1, tiles/m.sms)
 	}
 	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, start)

@@ -28,11 +28,13 @@ func (m *Machine) decode(op *work.Op) Price {
 		read, fast = bytes*group, d.GroupRate
 		items, rows = items*group, rows/group
 	}
-	parts := 1.0
+	parts, waves := 1.0, 1.0 // where no SM count is published, all items are one wave
 	if items < m.sms && d.Split > 0 {
 		parts = max(1, min(math.Floor(m.sms/items), op.SeqKV/d.Split)) // a fraction: more keys must not take less time
 	}
-	waves := items * parts / m.sms
+	if m.sms > 1 {
+		waves = items * parts / m.sms
+	}
 	rate := m.hbm
 	if share := d.Memory[headDim(op.HeadDim)]; share > 0 && m.peakHBM > 0 && !m.options.UsePeak {
 		rate = min(rate, m.peakHBM*share)

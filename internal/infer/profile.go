@@ -167,6 +167,7 @@ func FindProfileOf(engine, version, arch string) (*Profile, error) {
 func PickProfile(list []Profile, engine, version, arch string) *Profile {
 	var best *Profile
 	rank := 0
+	arch = hw.Generation(arch)
 	for i := range list {
 		p := &list[i]
 		old := p.Before != "" && older(version, p.Before)

@@ -118,7 +118,7 @@ var olderAttention = map[string]float64{"ampere": 0.85, "hopper": 0.41}
 // Hopper's recipe of Qwen3-235B-A22B has the overlap too, on a plain all-to-all; its published run took
 // as long as with DeepEP and nothing hidden, which is how it is predicted.
 func (e *engine) bridgeOptions(r *Run, d *hw.Device, nodeGPUs int64, o *cost.Options) (overlap bool) {
-	if !e.bridge || d.Arch != "blackwell" || r.VPP < 2 {
+	if !e.bridge || hw.Generation(d.Arch) != "blackwell" || r.VPP < 2 {
 		return false
 	}
 	o.Graphs = strings.HasPrefix(d.Name, "gb")
@@ -131,7 +131,7 @@ func (e *engine) bridgeOptions(r *Run, d *hw.Device, nodeGPUs int64, o *cost.Opt
 // later than these runs (its choice of a backend, transformer_engine/common/fused_attn/
 // fused_attn.cpp; known from the project, no row states it). On Hopper it had the kernel before.
 func (e *engine) lacksWideKeys(m *model.Model, d *hw.Device) bool {
-	return e.early2025 && d.Arch == "blackwell" && slices.ContainsFunc(m.Layers, func(l model.Layer) bool {
+	return e.early2025 && hw.Generation(d.Arch) == "blackwell" && slices.ContainsFunc(m.Layers, func(l model.Layer) bool {
 		return l.Attention.Kind != model.Linear && l.Attention.QKDim != l.Attention.VDim
 	})
 }
