@@ -1,0 +1,87 @@
+package tune
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/plan"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// vectorFit searches, in this order: the host's time, as the engine states it; then
+// for each rate of the attention core the rate of each format and number of rows with
+// which its steps come out right on the geometric mean; of all core rates the one with
+// the least spread around them. Steps that generate and prompts have cores of their own.
+type vectorFit struct {
+	machine *hw.Cluster
+	engine  string
+	source  string
+	step    unit.Seconds
+	known   *hw.Device // the device before the fit
+}
+
+// rates is what a fit holds: FLOP/s.
+type rates struct {
+	rows           []hw.RowRate
+	prompt, decode float64 // of the attention core
+}
+
+// host takes the median of what decode steps spent outside the kernels.
+func (f *vectorFit) host(points []point) {
+	var spent []float64
+	models := map[string]bool{}
+	for i := range points {
+		models[points[i].model.Name] = true
+		if h := points[i].result.HostSeconds; h > 0 && points[i].result.What == "decode" {
+			spent = append(spent, h)
+		}
+	}
+	slices.Sort(spent)
+	if len(spent) > 0 {
+		f.step = unit.Seconds(spent[len(spent)/2])
+	}
+	f.source = fmt.Sprintf("fitted on %d steps of %d models", len(points), len(models))
+}
+
+// set writes rates into the machine.
+func (f *vectorFit) set(r rates) {
+	d := f.machine.Device
+	*d = *f.known.Clone()
+	k := *d.Kernels
+	k.Engines = slices.DeleteFunc(slices.Clone(k.Engines), func(e hw.Engine) bool { return e.Name == f.engine })
+	k.Engines = append(k.Engines, hw.Engine{Name: f.engine, Rows: r.rows, Core: r.decode, Host: hw.Host{Step: f.step, Source: f.source}})
+	d.Kernels = &k
+	figure := func(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Measured, Source: f.source} }
+	most := map[unit.Format]hw.RowRate{}
+	for _, x := range r.rows {
+		if x.Rows > most[x.Format].Rows {
+			most[x.Format] = x
+		}
+	}
+	for format, x := range most {
+		d.Achieved.Matrix[format] = figure(x.Rate)
+	}
+	d.Achieved.AttentionFwd = hw.Figure{}
+	if r.prompt > 0 {
+		d.Achieved.AttentionFwd = figure(r.prompt)
+	}
+	peaks(d)
+}
+
+// predict is the time of a point's step on the machine as it stands.
+func (f *vectorFit) predict(p *point) (float64, error) {
+	s := &infer.Setup{Model: p.model, Cluster: f.machine, Plan: plan.Serving{}, MaxBatchTokens: max(p.batch.Prefill, 512)}
+	s.Weights, s.Experts, s.KV = infer.CheckpointFormats(p.model)
+	var err error
+	if s.Profile, err = infer.ProfileOn(f.engine, f.machine.Device); err != nil {
+		return 0, err
+	}
+	e, err := infer.New(s)
+	if err != nil {
+		return 0, err
+	}
+	p.set = float64(e.WorkingSet())
+	return float64(e.Step(&p.batch).Total), nil
+}
