@@ -2,6 +2,7 @@ package calib
 
 import (
 	"fmt"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -40,7 +41,7 @@ var kinds = map[string]*kind{
 // cells are a table's columns.
 type cells struct {
 	*table
-	device string // as the measurement called it
+	device []string // of each row as the measurement called it; nil = not said
 	text   map[string][]string
 	number map[string][]float64
 }
@@ -73,13 +74,14 @@ func readRows(t *table) (*cells, *kind, error) {
 	if k == nil {
 		return nil, nil, fmt.Errorf("%s: unknown operation %q", t.name, ops[0])
 	}
+	if err := t.need(slices.Concat(k.text, k.numbers)); err != nil {
+		return nil, nil, err
+	}
 	c := &cells{table: t, text: map[string][]string{"op_name": ops}}
 	if _, ok := t.col["device"]; ok {
-		names, err := t.strings("device")
-		if err != nil {
+		if c.device, err = t.strings("device"); err != nil {
 			return nil, nil, err
 		}
-		c.device = names[0]
 	}
 	for _, n := range k.text {
 		if c.text[n], err = t.strings(n); err != nil {
@@ -119,21 +121,25 @@ func (c *cells) is(column string, i int) string { return c.text[column][i] }
 
 // latency sets the measured time, in milliseconds in the tables.
 func (c *cells) latency(i int, x *sample) string {
-	if v := c.number["latency"][i]; !(v > 0) || v > maxLatency {
-		return fmt.Sprintf("column latency is %g: give a positive number of milliseconds", v)
+	if v := c.number["latency"][i]; !(v >= minLatency && v <= maxLatency) {
+		return fmt.Sprintf("column latency is %g: give milliseconds from %g to %g", v, minLatency, maxLatency)
 	}
 	x.seconds = c.number["latency"][i] / 1e3
 	return ""
 }
 
-// maxLatency bounds a kernel, in ms.
-const maxLatency = 1e7
+// A kernel's time in ms. It takes at least a nanosecond, two cycles of a clock at 2 GHz (no catalogued
+// GPU is clocked above 3); the longest of the measured tables take seconds, and 1e7 ms are hours.
+const (
+	minLatency = 1e-6
+	maxLatency = 1e7
+)
 
 // positive names the first column that is not a whole number above 0 in row i.
 func (c *cells) positive(i int, columns ...string) string {
 	for _, n := range columns {
-		if v := c.number[n][i]; !(v >= 1) || v > maxSize {
-			return fmt.Sprintf("column %s is %g: give a whole number from 1", n, v)
+		if v := c.number[n][i]; !(v >= 1 && v <= maxSize) || v != math.Trunc(v) {
+			return fmt.Sprintf("column %s is %g: give a whole number from 1 to %d", n, v, int64(maxSize))
 		}
 	}
 	return ""
@@ -142,8 +148,8 @@ func (c *cells) positive(i int, columns ...string) string {
 // sensible names the first optional column that is below 0 or out of bounds.
 func (c *cells) sensible(i int, columns ...string) string {
 	for _, n := range columns {
-		if v := c.number[n]; v != nil && !(v[i] >= 0 && v[i] <= maxSize) {
-			return fmt.Sprintf("column %s is %g: give 0 or a whole number above", n, v[i])
+		if v := c.number[n]; v != nil && (!(v[i] >= 0 && v[i] <= maxSize) || v[i] != math.Trunc(v[i])) {
+			return fmt.Sprintf("column %s is %g: give a whole number from 0 to %d", n, v[i], maxSize)
 		}
 	}
 	return ""

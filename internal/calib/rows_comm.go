@@ -79,8 +79,8 @@ func (c *cells) exchange(i int, x *sample, low bool, times ...string) string {
 	x.collective(w)
 	for k, t := range times {
 		v := c.number[t][i]
-		if !(v > 0) || v > maxLatency*1e3 {
-			return fmt.Sprintf("column %s is %g: give a positive number of microseconds", t, v)
+		if !(v >= minLatency*1e3 && v <= maxLatency*1e3) {
+			return fmt.Sprintf("column %s is %g: give microseconds from %g to %g", t, v, minLatency*1e3, maxLatency*1e3)
 		}
 		x.ways[k] = v / 1e6
 		x.seconds += x.ways[k]

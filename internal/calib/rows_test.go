@@ -62,6 +62,46 @@ func TestDecodeRowCounts(t *testing.T) {
 	}
 }
 
+// What no kernel can take, and rows of another GPU than the folder's, are named; the others
+// are scored.
+func TestScoreNamesWhatCannotBe(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "h100", "attention", "vllm-1-generation_attention_perf.parquet")
+	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	row := func(change func(*decodeRecord)) decodeRecord { r := goodDecode(); change(&r); return r }
+	data := decodeTable(t, goodDecode(), row(func(r *decodeRecord) { r.Latency = 1e-300 }), row(func(r *decodeRecord) { r.Latency = 1e300 }),
+		row(func(r *decodeRecord) { r.Device = "NVIDIA B200" }), row(func(r *decodeRecord) { r.Device = "NVIDIA Engineering Sample" }), row(func(r *decodeRecord) { r.Batch = 1 << 62 }))
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	if _, _, err := Score(path, func(s *Scored) { got = append(got, s.Reason) }); err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []string{"", "column latency is 1e-300: give milliseconds from 1e-06 to 1e+07", "column latency is 1e+300: give milliseconds from",
+		`column device is "NVIDIA B200" and the table is of h100-sxm`, "", "column batch_size is 4.611686018427388e+18: give a whole number from 1 to 2147483648"} {
+		if !strings.HasPrefix(got[i], want) || want == "" && got[i] != "" {
+			t.Errorf("row %d: %q, want %q", i, got[i], want)
+		}
+	}
+}
+
+// A page that is damaged says where: file, column and row group.
+func TestDamagedPagesSayWhere(t *testing.T) {
+	data := decodeTable(t, goodDecode())
+	for i := 4; i < 40; i++ { // the first column's page, behind the letters PAR1
+		data[i] = 0xff
+	}
+	tab, err := readTable("x.parquet", bytes.NewReader(data), int64(len(data)))
+	if err == nil {
+		_, _, err = readRows(tab)
+	}
+	if err == nil || !strings.HasPrefix(err.Error(), "x.parquet: column op_name, row group 0: damaged or cut short") || !strings.HasSuffix(err.Error(), "copy the file again") {
+		t.Error(err)
+	}
+}
+
 func TestCausalPairs(t *testing.T) {
 	count := func(s, prior, window int64) float64 {
 		n := 0.0

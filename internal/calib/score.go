@@ -42,10 +42,14 @@ func Score(path string, f func(*Scored)) (gpu, kindName string, err error) {
 		return "", "", err
 	}
 	var x sample
+	devices := map[string]string{} // tables name one device, millions of times
 	for i := range c.rows {
 		x = sample{ops: x.ops[:0]}
 		s := Scored{Row: i}
-		s.Reason = k.row(c, i, &x)
+		s.Reason = c.elsewhere(i, gpu, devices)
+		if s.Reason == "" {
+			s.Reason = k.row(c, i, &x)
+		}
 		if s.Reason == "" {
 			s.Measured, s.Predicted = x.seconds, predict(m, nil, &x)
 			if !(s.Predicted > 0) || s.Predicted > maxLatency {
@@ -67,13 +71,43 @@ func (c *cells) gpu(path string) (string, error) {
 	if d, err := catalog.Device(folder); err == nil {
 		return d.Name, nil
 	}
-	for _, word := range strings.Fields(c.device) {
+	device := ""
+	if c.device != nil {
+		device = c.device[0]
+	}
+	if gpu := driverName(device); gpu != "" {
+		return gpu, nil
+	}
+	return "", fmt.Errorf("%s: neither the folder %q nor the device %q names a known GPU: put the file into <gpu>/<kind>/", c.name, folder, device)
+}
+
+// driverName is the catalogue's device that a driver calls NVIDIA H100 80GB HBM3; "" = none.
+func driverName(device string) string {
+	for _, word := range strings.Fields(device) {
 		name, _, _ := strings.Cut(strings.ToLower(word), "-")
 		if d, err := catalog.Device(name); err == nil {
-			return d.Name, nil
+			return d.Name
 		}
 	}
-	return "", fmt.Errorf("%s: neither the folder %q nor the device %q names a known GPU: put the file into <gpu>/<kind>/", c.name, folder, c.device)
+	return ""
+}
+
+// elsewhere says that row i was measured on another GPU than its table. Driver names
+// that no catalogued GPU is known by contradict nothing. known keeps what they stand for.
+func (c *cells) elsewhere(i int, gpu string, known map[string]string) string {
+	if c.device == nil {
+		return ""
+	}
+	own, ok := known[c.device[i]]
+	if !ok {
+		own = driverName(c.device[i])
+		known[c.device[i]] = own
+	}
+	family := func(name string) string { f, _, _ := strings.Cut(name, "-"); return f }
+	if own != "" && family(own) != family(gpu) {
+		return fmt.Sprintf("column device is %q and the table is of %s: put its rows into the folder of their own GPU", c.device[i], gpu)
+	}
+	return ""
 }
 
 // tableMachine prices what a table of one engine timed on one node of gpu. Only

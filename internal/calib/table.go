@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
@@ -52,7 +53,7 @@ func readTable(name string, r io.ReaderAt, size int64) (t *table, err error) {
 	}
 	pf, err := parquet.OpenFile(r, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w: give a complete parquet file", name, err)
+		return nil, damaged(name, err)
 	}
 	if n := pf.NumRows(); n < 0 || n > maxRows {
 		return nil, fmt.Errorf("%s: says it has %d rows: give at most %d", name, n, maxRows)
@@ -84,8 +85,25 @@ func checkFooter(name string, r io.ReaderAt, size int64) error {
 // recovered turns the parquet library's panic on damaged bytes into an error.
 func recovered(name string, err *error) {
 	if p := recover(); p != nil {
-		*err = fmt.Errorf("%s: damaged parquet file: %v", name, p)
+		*err = damaged(name, fmt.Errorf("%v", p))
 	}
+}
+
+// damaged says what to do about bytes that are no parquet.
+func damaged(where string, err error) error {
+	return fmt.Errorf("%s: damaged or cut short (%s): copy the file again", where, strings.Join(strings.Fields(err.Error()), " "))
+}
+
+// need names all columns that a table lacks.
+func (t *table) need(columns []string) error {
+	lacks := slices.DeleteFunc(slices.Clone(columns), func(c string) bool { _, ok := t.col[c]; return ok })
+	switch len(lacks) {
+	case 0:
+		return nil
+	case 1:
+		return fmt.Errorf("%s: column %s is missing: the table needs %s", t.name, lacks[0], strings.Join(columns, " "))
+	}
+	return fmt.Errorf("%s: columns %s are missing: the table needs %s", t.name, strings.Join(lacks, ", "), strings.Join(columns, " "))
 }
 
 // floats reads a numeric column.
@@ -151,45 +169,50 @@ func (t *table) strings(name string) ([]string, error) {
 }
 
 // values calls f on each value of a column in row order.
-func (t *table) values(name string, f func(parquet.Value) error) (err error) {
-	defer recovered(t.name, &err)
-	i, ok := t.col[name]
-	if !ok {
-		return fmt.Errorf("%s: no column %s", t.name, name)
+func (t *table) values(name string, f func(parquet.Value) error) error {
+	if err := t.need([]string{name}); err != nil {
+		return err
 	}
+	i := t.col[name]
 	buf := make([]parquet.Value, 4096)
 	n := 0
-	for _, g := range t.file.RowGroups() {
-		pages := g.ColumnChunks()[i].Pages()
-		got, err := readPages(pages, buf, t.rows-n, f)
-		pages.Close()
+	for k, g := range t.file.RowGroups() {
+		got, err := readChunk(g.ColumnChunks()[i], buf, t.rows-n, fmt.Sprintf("%s: column %s, row group %d", t.name, name, k), f)
 		if err != nil {
 			return err
 		}
 		n += got
 	}
 	if n != t.rows {
-		return fmt.Errorf("%s: column %s has %d values for %d rows", t.name, name, n, t.rows)
+		return damaged(t.name, fmt.Errorf("column %s has %d values for %d rows", name, n, t.rows))
 	}
 	return nil
 }
 
+// readChunk reads a column of a row group, also where the library panics over it.
+func readChunk(c parquet.ColumnChunk, buf []parquet.Value, most int, where string, f func(parquet.Value) error) (n int, err error) {
+	defer recovered(where, &err)
+	pages := c.Pages()
+	defer pages.Close()
+	return readPages(pages, buf, most, where, f)
+}
+
 // readPages reads at most `most` values; a damaged page may promise more than the
-// table has rows.
-func readPages(pages parquet.Pages, buf []parquet.Value, most int, f func(parquet.Value) error) (n int, err error) {
+// table has rows. where names the column in complaints.
+func readPages(pages parquet.Pages, buf []parquet.Value, most int, where string, f func(parquet.Value) error) (n int, err error) {
 	for {
 		page, err := pages.ReadPage()
 		if errors.Is(err, io.EOF) {
 			return n, nil
 		}
 		if err != nil {
-			return n, err
+			return n, damaged(where, err)
 		}
 		values := page.Values()
 		for {
 			k, err := values.ReadValues(buf)
 			if n+k > most {
-				return n, errors.New("a column holds more values than the table has rows")
+				return n, damaged(where, errors.New("more values than the table has rows"))
 			}
 			for _, v := range buf[:k] {
 				if err := f(v); err != nil {
@@ -201,7 +224,7 @@ func readPages(pages parquet.Pages, buf []parquet.Value, most int, f func(parque
 				break
 			}
 			if err != nil {
-				return n, err
+				return n, damaged(where, err)
 			}
 		}
 		parquet.Release(page)

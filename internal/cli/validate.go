@@ -22,6 +22,8 @@ func newValidateCommand(env *Env) *cobra.Command {
 		Short:   "Compare predictions with published measurements",
 		Example: "  ridgeline validate training --runs training_runs.csv --fail-above tokens_per_second_per_gpu=0.25",
 		Args:    unknownKind,
+		// Flags are of the kinds: where the kind is missing or unknown, that is what to say.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return usagef("validate needs a kind: training, serving, requests, operators or all")
 		},

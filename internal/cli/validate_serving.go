@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -72,18 +71,9 @@ func validateServing(path string, p *validate.ServingPredictor) (*validate.Docum
 // threshold.
 func judge(d *validate.Document, limits []threshold) error {
 	if d.Malformed > 0 {
-		s := d.Skipped[0]
-		return usagef("--runs: bad input left out: %s, the first %s: %s", plural(d.Malformed), s.ID, s.Reason)
+		return usagef("--runs: bad input left out: %s", d.LeftOutWords(d.Malformed))
 	}
 	return missed(d, limits)
-}
-
-// plural counts what was left out: rows of a table, or whole tables.
-func plural(n int) string {
-	if n == 1 {
-		return "1 row or table"
-	}
-	return fmt.Sprintf("%d rows or tables", n)
 }
 
 // timeThresholds reads METRIC=FRACTION for the metrics that a kind has.

@@ -1,9 +1,7 @@
 package infer
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"sync"
@@ -47,9 +45,7 @@ func DecodeDrafting(data []byte) ([]Drafting, error) {
 		Grade     string  `json:"grade"`
 		Source    string  `json:"source"`
 	}
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&rows); err != nil {
+	if err := decodeStrict(data, &rows); err != nil {
 		return nil, fmt.Errorf("what engines give up while they draft: %w", err)
 	}
 	var list []Drafting

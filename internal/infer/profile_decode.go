@@ -54,13 +54,18 @@ var loadProfiles = sync.OnceValue(func() []Profile {
 // Profiles are all stored profiles, a copy.
 func Profiles() []Profile { return slices.Clone(loadProfiles()) }
 
+// decodeStrict reads one of the package's lists: an unknown key is an error.
+func decodeStrict(data []byte, list any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(list)
+}
+
 // DecodeProfiles reads profiles strictly: unknown keys, negative figures and missing
 // sources are errors of one line.
 func DecodeProfiles(data []byte) ([]Profile, error) {
 	var rows []profileRow
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&rows); err != nil {
+	if err := decodeStrict(data, &rows); err != nil {
 		return nil, fmt.Errorf("engine profiles: %w", err)
 	}
 	var out []Profile

@@ -1,9 +1,7 @@
 package infer
 
 import (
-	"bytes"
 	_ "embed"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"sync"
@@ -55,9 +53,7 @@ var loadRanges = sync.OnceValue(func() []Ranges {
 // DecodeRanges reads the two entries of ranges strictly.
 func DecodeRanges(data []byte) ([]Ranges, error) {
 	var rs []Ranges
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&rs); err != nil {
+	if err := decodeStrict(data, &rs); err != nil {
 		return nil, fmt.Errorf("ranges: %w", err)
 	}
 	if len(rs) != 2 || !rs[0].Measured || rs[1].Measured {

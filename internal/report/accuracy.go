@@ -20,7 +20,7 @@ func Accuracy(p *Page, a *validate.Accuracy) {
 	}
 	for _, k := range a.Kinds() {
 		if n := len(k.Skipped); n > 0 {
-			p.Text(0, "Left out of %s: %d rows or tables, with %d of %d rows scored; the first is %s: %s", k.Name, n, k.Scored, k.Rows, k.Skipped[0].ID, k.Skipped[0].Reason)
+			p.Text(0, "Left out of %s, with %d of %d rows scored: %s", k.Name, k.Scored, k.Rows, k.LeftOutWords(n))
 		}
 	}
 }

@@ -48,7 +48,11 @@ var errorColumns = []Column{Right("n"), Right("median"), Right("mean"), Right("p
 // scored prints how much of the input was scored, what the errors are of, and
 // those of each metric that has any.
 func scored(p *Page, d *validate.Document, of string, metrics ...string) {
-	p.Heading("%d of %d rows scored", d.Scored, d.Rows)
+	unread := ""
+	if d.Unread > 0 {
+		unread = fmt.Sprintf(", %d of %d tables not read", d.Unread, d.Tables)
+	}
+	p.Heading("%d of %d rows scored%s", d.Scored, d.Rows, unread)
 	p.Text(0, "%s", of)
 	p.Line("")
 	var rows [][]string

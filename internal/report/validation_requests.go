@@ -9,6 +9,9 @@ import (
 // measured ones, single requests, and the farthest off.
 func Requests(p *Page, d *validate.Document) {
 	p.Heading("%d of %d requests scored", d.Scored, d.Rows)
+	for _, n := range d.Notes {
+		p.Text(0, "%s", n)
+	}
 	var rows, single [][]string
 	for _, name := range []string{validate.MetricTTFT, validate.MetricTPOT, validate.MetricE2E} {
 		e := d.Metrics[name]

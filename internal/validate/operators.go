@@ -54,6 +54,7 @@ type scoredTable struct {
 	rows    int
 	ratios  []float64
 	range80 covered
+	unread  bool           // is among skipped as a whole
 	skipped []Skipped      // rows and tables that make no sense
 	misfits []Skipped      // rows that the GPU does not run
 	lines   []operatorLine // with predictions wanted
@@ -105,6 +106,10 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	for i := range done {
 		t := <-done[i]
 		d.Rows += t.rows
+		d.Tables++
+		if t.unread {
+			d.Unread++
+		}
 		d.Scored += len(t.ratios)
 		d.Skipped, misfits = append(d.Skipped, t.skipped...), append(misfits, t.misfits...)
 		d.Sample = append(d.Sample, t.sample.rows...)
@@ -161,7 +166,8 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 		}
 	})
 	if err != nil {
-		t.skipped = append(t.skipped, Skipped{id, err.Error()})
+		t.unread = true
+		t.skipped = append(t.skipped, Skipped{id, oneLine(err)})
 	}
 	for i := range t.sample.rows {
 		t.sample.rows[i].GPU, t.sample.rows[i].Model = t.gpu, t.kind

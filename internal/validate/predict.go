@@ -43,11 +43,11 @@ type Predictor struct {
 func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	m, err := p.model(r)
 	if err != nil {
-		return nil, &unknownError{"model", err}
+		return nil, err
 	}
 	c, err := catalog.Cluster(fmt.Sprintf("%sx%d", r.GPU, r.GPUs))
 	if err != nil {
-		return nil, &unknownError{"gpu", err}
+		return nil, wrong(err, "gpu")
 	}
 	if err := r.check(m); err != nil {
 		return nil, err
@@ -67,7 +67,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	pl.UnfusedAttn = pl.UnfusedAttn || run.lacksWideKeys(m, c.Device)
 	choices, err := recomputations(r, m, pl.UnfusedAttn)
 	if err != nil {
-		return nil, &unknownError{"recompute", err}
+		return nil, wrong(err, "recompute")
 	}
 	res, err := evaluate(e, pl, choices)
 	if err != nil {
@@ -86,18 +86,18 @@ func (r *Run) check(m *model.Model) error {
 		n    int
 	}{{"tp", r.TP}, {"pp", r.PP}, {"cp", r.CP}, {"ep", r.EP}, {"dp", r.DP}, {"shard_group", r.ShardGroup}} {
 		if d.n > r.GPUs {
-			return fmt.Errorf("%s=%d on %d GPUs: give at most as many", d.name, d.n, r.GPUs)
+			return wrong(fmt.Errorf("%d on %d GPUs: give at most as many", d.n, r.GPUs), d.name, "gpus")
 		}
 	}
 	switch {
 	case r.ZeRO > 3:
-		return fmt.Errorf("zero=%d: give 0, 1, 2 or 3", r.ZeRO)
+		return wrong(fmt.Errorf("%d: give 0, 1, 2 or 3", r.ZeRO), "zero")
 	case r.MTP > len(m.MTP):
-		return fmt.Errorf("mtp=%d: %s has %d MTP modules", r.MTP, m.Name, len(m.MTP))
+		return wrong(fmt.Errorf("%d, and %s has %d MTP modules: give at most as many", r.MTP, m.Name, len(m.MTP)), "mtp")
 	case float64(r.TP)*float64(r.PP)*float64(r.CP) > float64(r.GPUs):
-		return fmt.Errorf("columns tp=%d x pp=%d x cp=%d are more than column \"gpus\" = %d: correct one of them", r.TP, r.PP, r.CP, r.GPUs)
+		return wrong(fmt.Errorf("%d x %d x %d are more than %d: correct one of them", r.TP, r.PP, r.CP, r.GPUs), "tp", "pp", "cp", "gpus")
 	case r.DP > 0 && r.TP*r.PP*r.CP*r.DP != r.GPUs: // each is at most gpus, and tp x pp x cp too
-		return fmt.Errorf("columns tp=%d x pp=%d x cp=%d x dp=%d = %d do not make column \"gpus\" = %d: correct one of them", r.TP, r.PP, r.CP, r.DP, r.TP*r.PP*r.CP*r.DP, r.GPUs)
+		return wrong(fmt.Errorf("%d x %d x %d x %d = %d do not make %d: correct one of them", r.TP, r.PP, r.CP, r.DP, r.TP*r.PP*r.CP*r.DP, r.GPUs), "tp", "pp", "cp", "dp", "gpus")
 	}
 	return nil
 }
@@ -137,23 +137,29 @@ func (c counter) in(t *mem.Parts) float64 {
 // model finds the run's architecture: a catalogue name with arch_params over it,
 // an id in the configurations' folder, or arch_params alone.
 func (p *Predictor) model(r *Run) (*model.Model, error) {
+	of := func(m *model.Model, err error) (*model.Model, error) {
+		if err != nil {
+			return nil, wrong(err, "arch_params")
+		}
+		return m, nil
+	}
 	if p.Configs != "" && strings.Contains(r.Model, "/") {
 		m, err := modelfile.Find(r.Model, p.Configs)
 		if err != nil {
-			return nil, err
+			return nil, wrong(err, "model")
 		}
-		return modelfile.Override(m, r.ArchParams)
+		return of(modelfile.Override(m, r.ArchParams))
 	}
 	m, err := catalog.Model(r.Model)
 	switch {
 	case err == nil && r.ArchParams != "":
-		return modelfile.Override(m, r.ArchParams)
+		return of(modelfile.Override(m, r.ArchParams))
 	case err == nil:
 		return m, nil
 	case r.ArchParams == "":
-		return nil, err
+		return nil, wrong(err, "model")
 	}
-	return modelfile.FromArchParams(r.Model, r.ArchParams)
+	return of(modelfile.FromArchParams(r.Model, r.ArchParams))
 }
 
 // planOf is the run's layout as a plan, recomputation apart.
@@ -163,7 +169,7 @@ func planOf(r *Run, j *plan.Job) (*plan.Plan, error) {
 		SP: r.TP > 1 && !e.wholeRows, Overlap: e.overlap, UnfusedAttn: e.unfused}
 	var err error
 	if p.Precision, err = precisionOf(r); err != nil {
-		return nil, &unknownError{"precision", err}
+		return nil, wrong(err, "precision")
 	}
 	if e.halfGrads {
 		settleGradients(&p.Precision)
@@ -178,7 +184,7 @@ func planOf(r *Run, j *plan.Job) (*plan.Plan, error) {
 		p.ShardGroup = r.ShardGroup
 	}
 	if err := schedule(r, p, len(j.Model.Layers)); err != nil {
-		return nil, &unknownError{"schedule", err}
+		return nil, wrong(err, "schedule")
 	}
 	return p, settleExperts(p, j)
 }
@@ -242,7 +248,14 @@ func settleExperts(p *plan.Plan, j *plan.Job) error {
 			return nil
 		}
 	}
-	return p.Explain(c, j)
+	return wrong(p.Explain(c, j), causeColumns[c]...)
+}
+
+// causeColumns are the columns that an illegal plan comes from.
+var causeColumns = map[plan.Cause][]string{
+	plan.BadWorld: {"tp", "pp", "cp", "dp", "gpus"}, plan.BadLayers: {"pp", "vpp"}, plan.BadHeads: {"tp", "cp"}, plan.BadExperts: {"ep"},
+	plan.BadDegree: {"tp", "pp", "vpp", "cp", "ep", "dp", "micro_batch"}, plan.BadSequence: {"seq_len", "cp", "tp"}, plan.BadCombination: {"tp", "pp", "cp", "ep", "zero", "shard_group"},
+	plan.BadBatch: {"global_batch_seqs", "dp", "micro_batch"}, plan.BadSchedule: {"schedule", "pp", "vpp"}, plan.BadShard: {"zero", "shard_group"},
 }
 
 // recomputations are the candidates for a run, the least first. What Megatron-LM calls

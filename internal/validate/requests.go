@@ -27,6 +27,34 @@ type Stamps struct {
 	Bad    string  // what is wrong with the times; such a request is replayed, and not scored
 }
 
+// mostStamp bounds a stamp, seconds on either side of 0: Unix time reaches it in 2286, and
+// there a float64 still tells 2 us apart. Stamps beyond are of another unit (today is 1.8e12 ms).
+const mostStamp = 1e10
+
+// check says what is wrong with the times of line n; "" = nothing. Durations have the
+// bounds of a table's.
+func (s *Stamps) check(n int, queued, first, last float64) string {
+	for _, k := range []struct {
+		key string
+		v   float64
+	}{{"queued_ts", queued}, {"first_token_ts", first}, {"last_token_ts", last}} {
+		if !(math.Abs(k.v) <= mostStamp) {
+			return fmt.Sprintf("line %d: %s is %g: give seconds up to %g", n, k.key, k.v, mostStamp)
+		}
+	}
+	if !(s.TTFT > 0 && s.E2E >= s.TTFT) || s.Output < 1 || s.Output > 1 && s.E2E == s.TTFT {
+		return fmt.Sprintf("line %d: times of %d tokens run queued_ts < first_token_ts <= last_token_ts: correct them", n, s.Output)
+	}
+	least := s.TTFT
+	if t, ok := s.TPOT(); ok {
+		least = min(least, t)
+	}
+	if 1e3*least < leastMeasured || 1e3*s.E2E > mostMeasured {
+		return fmt.Sprintf("line %d: first_token_ts and last_token_ts make times of %g to %g ms: give times from %g to %g ms", n, 1e3*least, 1e3*s.E2E, leastMeasured, mostMeasured)
+	}
+	return ""
+}
+
 // TPOT is the mean time of a token after the first; ok is false for one token.
 func (s *Stamps) TPOT() (t float64, ok bool) {
 	if s.Output < 2 {
@@ -51,6 +79,7 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	lineOf := map[string]int{} // by id
 	in := bufio.NewScanner(text)
 	in.Buffer(nil, maxLine)
 	for n := 1; in.Scan(); n++ {
@@ -71,11 +100,14 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 			return nil, fmt.Errorf("%s: line %d: output_toks, queued_ts, first_token_ts and last_token_ts are needed: add them", name, n)
 		}
 		s := Stamps{ID: l.ID, Output: *l.Output, TTFT: *l.First - *l.Queued, E2E: *l.Last - *l.Queued}
-		if !(s.TTFT > 0 && s.E2E >= s.TTFT) || s.Output < 1 || s.Output > 1 && s.E2E == s.TTFT || math.IsInf(s.E2E, 0) {
-			s.Bad = fmt.Sprintf("line %d: times of %d tokens run queued_ts < first_token_ts <= last_token_ts: correct them", n, s.Output)
-		}
+		s.Bad = s.check(n, *l.Queued, *l.First, *l.Last)
 		if s.ID == "" {
 			s.ID = fmt.Sprintf("line %d", n)
+		}
+		if before := lineOf[s.ID]; before == 0 {
+			lineOf[s.ID] = n
+		} else if s.Bad == "" {
+			s.Bad = fmt.Sprintf("line %d: request_id %q stands on line %d too: give each request its own", n, s.ID, before)
 		}
 		all = append(all, s)
 	}
@@ -136,7 +168,7 @@ func Requests(ctx context.Context, load *workload.Workload, measured []Stamps, c
 	if len(r.Records) != len(measured) {
 		return nil, fmt.Errorf("%d requests were replayed and %d measured: give one line for each", len(r.Records), len(measured))
 	}
-	d := &Document{Rows: len(measured), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	d := &Document{Rows: len(measured), Notes: c.notes(), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var ttft, tpot, e2e pairs
 	for i := range measured {
 		m, x := &measured[i], &r.Records[i]

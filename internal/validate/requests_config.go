@@ -4,6 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -14,8 +17,8 @@ import (
 )
 
 // RequestsConfig is the deployment whose requests were measured: the file
-// F.config.json beside F.jsonl. Keys that are not listed are ignored, absent ones
-// are the engine's defaults.
+// F.config.json beside F.jsonl. Keys that are not listed are left out of the prediction and
+// kept in Unknown, absent ones are the engine's defaults.
 type RequestsConfig struct {
 	Model         string  `json:"model"`
 	GPU           string  `json:"gpu"`
@@ -37,7 +40,21 @@ type RequestsConfig struct {
 	Utilization   float64 `json:"gpu_memory_utilization"`
 	PrefixCaching *bool   `json:"enable_prefix_caching"`
 	Eager         bool    `json:"enforce_eager"`
+	Link          string  `json:"link"` // what joins the GPUs, for the reader: the catalogue knows it
+
+	Unknown []string `json:"-"`
 }
+
+// configKeys are those of RequestsConfig.
+var configKeys = func() (keys []string) {
+	t := reflect.TypeFor[RequestsConfig]()
+	for i := range t.NumField() {
+		if k := t.Field(i).Tag.Get("json"); k != "-" {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}()
 
 // maxConfig bounds a configuration in bytes.
 const maxConfig = 1 << 20
@@ -54,6 +71,18 @@ func ReadRequestsConfig(r io.Reader, name string) (*RequestsConfig, error) {
 	c := &RequestsConfig{}
 	if err := json.Unmarshal(data, c); err != nil {
 		return nil, fmt.Errorf("%s: %w: give the deployment as one JSON object", name, err)
+	}
+	keys := map[string]json.RawMessage{}
+	if err := json.Unmarshal(data, &keys); err != nil {
+		return nil, fmt.Errorf("%s: %w: give the deployment as one JSON object", name, err)
+	}
+	for _, k := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(configKeys, k) {
+			c.Unknown = append(c.Unknown, printable(k))
+		}
+	}
+	if err := checkVersion(c.Version); err != nil {
+		return nil, fmt.Errorf("%s: key \"engine_version\" is %q: %w", name, c.Version, err)
 	}
 	for _, k := range []struct {
 		key, value string
@@ -72,6 +101,14 @@ func ReadRequestsConfig(r io.Reader, name string) (*RequestsConfig, error) {
 		}
 	}
 	return c, nil
+}
+
+// notes name what is in the file and not in the prediction.
+func (c *RequestsConfig) notes() []string {
+	if len(c.Unknown) == 0 {
+		return nil
+	}
+	return []string{fmt.Sprintf("Keys of the deployment's file that are not read: %s. Those that are: %s.", strings.Join(c.Unknown, " "), strings.Join(configKeys, " "))}
 }
 
 // run is the deployment as a serving run, for what the two share.

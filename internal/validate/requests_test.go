@@ -34,8 +34,11 @@ func TestReadStamps(t *testing.T) {
 		}
 	}
 	for says, change := range map[string][2]string{ // kept for the replay, and named
-		"correct":     {"\"last_token_ts\": 2.5", "\"last_token_ts\": 0.5"},
-		"of 0 tokens": {"\"output_toks\": 3", "\"output_toks\": 0"},
+		"correct":                          {"\"last_token_ts\": 2.5", "\"last_token_ts\": 0.5"},
+		"of 0 tokens":                      {"\"output_toks\": 3", "\"output_toks\": 0"},
+		"last_token_ts is 1e+300":          {"\"last_token_ts\": 2.5", "\"last_token_ts\": 1e300"},
+		"queued_ts is -2e+12":              {"\"queued_ts\": 1.0", "\"queued_ts\": -2e12"},
+		"last_token_ts make times of 4.99": {"\"last_token_ts\": 2.5", "\"last_token_ts\": 1.50000001"},
 	} {
 		all, err := ReadStamps(strings.NewReader("\ufeff"+strings.Replace(goodStamps, change[0], change[1], 1)), "x")
 		if err != nil || len(all) != 2 || !strings.Contains(all[0].Bad, says) || all[1].Bad != "" {
@@ -47,14 +50,36 @@ func TestReadStamps(t *testing.T) {
 	}
 }
 
+// A request_id that stands twice is one request told twice, or two that cannot be told apart.
+func TestStampsOfOneRequestStandOnce(t *testing.T) {
+	all, err := ReadStamps(strings.NewReader(strings.Replace(goodStamps, `"b"`, `"a"`, 1)), "x")
+	if err != nil || len(all) != 2 || all[0].Bad != "" || !strings.Contains(all[1].Bad, `line 2: request_id "a" stands on line 1 too`) {
+		t.Errorf("%+v, %v", all, err)
+	}
+}
+
+// A key that is not read is said; one that the shared files have for their readers is not.
+func TestUnknownKeysOfADeploymentAreSaid(t *testing.T) {
+	for text, want := range map[string]string{goodConfig: "", strings.Replace(goodConfig, `"max_num_seqs"`, `"max_num_seq"`, 1): "max_num_seq. "} {
+		c, err := ReadRequestsConfig(strings.NewReader(text), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if n := c.notes(); (want == "") != (len(n) == 0) || want != "" && !strings.Contains(n[0], want) {
+			t.Errorf("%s: %q", text, n)
+		}
+	}
+}
+
 func TestReadRequestsConfig(t *testing.T) {
 	if c, err := ReadRequestsConfig(strings.NewReader(goodConfig), "x"); err != nil || c.MaxSequences != 64 {
 		t.Fatal(c, err)
 	}
 	for says, change := range map[string][2]string{
-		`"model" is missing`: {"llama-3.1-8b", ""},
-		`"max_num_seqs"`:     {"64", "-64"},
-		"one JSON object":    {"{", "["},
+		`"model" is missing`:            {"llama-3.1-8b", ""},
+		`"max_num_seqs"`:                {"64", "-64"},
+		"one JSON object":               {"{", "["},
+		"\"engine_version\" is \"x.y\"": {`"tp": 1`, `"tp": 1, "engine_version": "x.y"`},
 	} {
 		_, err := ReadRequestsConfig(strings.NewReader(strings.Replace(goodConfig, change[0], change[1], 1)), "x")
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {

@@ -39,7 +39,8 @@ func TestReadRunsRefuses(t *testing.T) {
 		{strings.Replace(header, "seq_len,", "", 1), `t: column "seq_len" is missing`},
 		{header + ",tp\n", `t: column "tp" stands twice`},
 		{strings.ReplaceAll(header, ",", ";") + "\n", "separated by commas"},
-		{"{\"id\": \"a1\"}\n", `t: column "source" is missing`},
+		{strings.NewReplacer("seq_len,", "", "gpus,", "").Replace(header), `t: columns "gpus", "seq_len" are missing`},
+		{"{\"id\": \"a1\"}\n", `t: columns "source", "model", `},
 	} {
 		_, _, err := ReadRuns(strings.NewReader(c.text), "t")
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "\n") {

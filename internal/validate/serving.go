@@ -2,7 +2,6 @@ package validate
 
 import (
 	"cmp"
-	"errors"
 	"slices"
 	"strconv"
 	"strings"
@@ -31,8 +30,7 @@ func Serving(runs []ServingRun, bad []Skipped, p *ServingPredictor) *Document {
 	for i := range runs {
 		r := &runs[i]
 		x, err := p.Predict(r)
-		var unknown *unknownError
-		if errors.As(err, &unknown) {
+		if isWrong(err) {
 			d.Skipped = append(d.Skipped, Skipped{r.ID, oneLine(err)})
 			continue
 		}
@@ -85,6 +83,14 @@ func (r *ServingRun) keys() []map[string]string {
 		list = append(list, map[string]string{k: all[k]})
 	}
 	return append(list, map[string]string{"model": r.Model, "gpu": r.GPU, "engine": r.Engine, "weights": r.Weights})
+}
+
+// layoutColumns are those that hold the run's degrees.
+func (r *ServingRun) layoutColumns() []string {
+	if r.Split != nil {
+		return splitColumns
+	}
+	return []string{"tp", "pp", "dp", "ep"}
 }
 
 // layout is the plan without its replicas.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -47,14 +48,36 @@ type engineKey struct {
 	mtp                                           bool
 }
 
-// unknownError is a name in a row that nothing stands for.
-type unknownError struct {
-	column string
-	err    error
+// rowError is what is wrong with a row, by its columns: a name that nothing stands for, or
+// cells that contradict each other or the model. Other errors of a prediction say that the
+// row may be right and cannot be predicted.
+type rowError struct {
+	columns []string
+	err     error
 }
 
-func (e *unknownError) Error() string { return fmt.Sprintf("column %q: %v", e.column, e.err) }
-func (e *unknownError) Unwrap() error { return e.err }
+func wrong(err error, columns ...string) error { return &rowError{columns, err} }
+
+func (e *rowError) Error() string { return columnsNamed(e.columns) + ": " + e.err.Error() }
+func (e *rowError) Unwrap() error { return e.err }
+
+// columnsNamed is columns as messages call them.
+func columnsNamed(columns []string) string {
+	quoted := make([]string, len(columns))
+	for i, c := range columns {
+		quoted[i] = strconv.Quote(c)
+	}
+	if len(quoted) == 1 {
+		return "column " + quoted[0]
+	}
+	return "columns " + strings.Join(quoted, ", ")
+}
+
+// isWrong tells rows that are wrong from those that cannot be predicted.
+func isWrong(err error) bool {
+	var w *rowError
+	return errors.As(err, &w)
+}
 
 type builtEngine struct {
 	engine  *infer.Engine
@@ -76,6 +99,9 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 	}
 	each := (r.Concurrency + r.Plan.Replicas - 1) / r.Plan.Replicas
 	isl, osl := r.lengths()
+	if err := withinContext(isl, osl, b.engine.Setup().Model); err != nil {
+		return nil, err
+	}
 	s, err := infer.Steady(b.engine, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper, Fixed: !r.Varied})
 	if err != nil {
 		return nil, err
@@ -83,6 +109,14 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 	d := b.cluster.Device
 	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: d.Arch, Device: d.Name, MoE: b.engine.Setup().Model.MoE(), Point: s, Bound: s.Bound.String(),
 		Ranges: b.engine.Ranges(), Floor: s.Step.Floor / unit.Seconds(b.spec.Tokens()), Tails: s.Valid()}, nil
+}
+
+// withinContext refuses requests longer than the model's context.
+func withinContext(isl, osl int64, m *model.Model) error {
+	if m.MaxContext > 0 && isl+osl > m.MaxContext {
+		return wrong(fmt.Errorf("a request of %d + %d tokens exceeds the context of %s, %d: correct one of them", isl, osl, m.Name, m.MaxContext), "isl", "osl")
+	}
+	return nil
 }
 
 // build makes the engine of a run's layout, once for all runs that share it.
@@ -103,14 +137,20 @@ func (p *ServingPredictor) build(r *ServingRun, x plan.Serving, gpus int) *built
 func (p *ServingPredictor) make(r *ServingRun, x plan.Serving, gpus string, b *builtEngine) error {
 	m, err := p.model(r.Model)
 	if err != nil {
-		return &unknownError{"model", err}
+		return wrong(err, "model")
 	}
 	if b.cluster, err = p.cluster(gpus); err != nil {
-		return &unknownError{"gpu", err}
+		return wrong(err, "gpu")
+	}
+	if err := x.Check(m, b.cluster.GPUs); err != nil {
+		return wrong(err, r.layoutColumns()...)
+	}
+	if r.speculates() && len(m.MTP) == 0 {
+		return wrong(fmt.Errorf("%s has no module that drafts (MTP): give none", m.Name), "spec_decode")
 	}
 	s := &infer.Setup{Model: m, Cluster: b.cluster, Plan: x, Context: int64(r.ISL + r.OSL), MaxSequences: sequences(r)}
 	if s.Profile, err = p.profile(r.Engine, r.Version, b.cluster.Device.Arch); err != nil {
-		return &unknownError{"engine", err}
+		return wrong(err, "engine")
 	}
 	if s.Weights, s.Experts, err = r.formats(m); err != nil {
 		return err
@@ -168,7 +208,7 @@ func (r *ServingRun) formats(m *model.Model) (weights, experts unit.Format, err 
 	parse := func(column, word string) unit.Format {
 		f, ok := unit.ParseFormat(strings.ReplaceAll(strings.ToLower(word), "_", "-"))
 		if !ok && err == nil {
-			err = &unknownError{column, fmt.Errorf("format %q is unknown: give bf16, fp8, fp8_block, nvfp4, mxfp4 or int4", word)}
+			err = wrong(fmt.Errorf("format %q is unknown: give bf16, fp8, fp8_block, nvfp4, mxfp4 or int4", word), column)
 		}
 		return f
 	}

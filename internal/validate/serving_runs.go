@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -80,6 +81,9 @@ func (r *row) serving() ServingRun {
 	if w := strings.ToLower(s.Speculation); w != "" && w != "none" && w != "mtp" {
 		r.fail("column \"spec_decode\" is %q: give none or mtp", s.Speculation)
 	}
+	if err := checkVersion(s.Version); err != nil {
+		r.fail("column \"engine_version\" is %q: %v", s.Version, err)
+	}
 	if _, ok := r.at["source"]; ok {
 		s.Varied = strings.EqualFold(r.word("source", false), variedSource)
 	}
@@ -105,6 +109,20 @@ func (r *row) serving() ServingRun {
 		r.fail("column \"mode\" is %q: give aggregated or disaggregated", mode)
 	}
 	return s
+}
+
+// unreleased are words of versions that no release has; they are taken as the latest.
+var unreleased = []string{"dev", "nightly", "main", "latest"}
+
+// checkVersion refuses a version that says neither a release nor a build between two:
+// it would pass for the latest.
+func checkVersion(version string) error {
+	v := strings.TrimPrefix(strings.ToLower(version), "v")
+	words := strings.FieldsFunc(v, func(r rune) bool { return strings.ContainsRune("-._+", r) })
+	if version == "" || v != "" && v[0] >= '0' && v[0] <= '9' || slices.ContainsFunc(unreleased, func(w string) bool { return slices.Contains(words, w) }) {
+		return nil
+	}
+	return fmt.Errorf("give a release such as 0.12.0, a build that says %s, or leave it empty", strings.Join(unreleased, ", "))
 }
 
 // degree reads a degree of parallelism, at most the GPUs: three cells of maxCell have no

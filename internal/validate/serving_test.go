@@ -102,6 +102,39 @@ func TestBadServingRows(t *testing.T) {
 	}
 }
 
+// A row that is wrong makes the input bad; one that only cannot be predicted does not.
+func TestWrongRowsAreToldFromUnpredictable(t *testing.T) {
+	for _, c := range []struct {
+		row, says string
+		wrong     bool
+	}{
+		{"b,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,1000000000,128,8,1,1,1,1,1,60,8", `columns "isl", "osl": a request of 1000000000 + 128`, true},
+		{"b,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,1024,128,8,3,3,1,1,1,60,8", `columns "tp", "pp", "dp", "ep": plan key tp=3`, true},
+		{"b,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,1024,128,8,2,2,1,1,2,60,8", "has no routed experts", true},
+		{"b,llama-3.1-8b,h100,vllm,,aggregated,bf16,,mtp,1024,128,8,1,1,1,1,1,60,8", `column "spec_decode": `, true},
+		{"b,llama-3.1-8b,h100,vllm,x.y,aggregated,bf16,,none,1024,128,8,1,1,1,1,1,60,8", `column "engine_version" is "x.y"`, true},
+		{"b,llama-3.1-70b,h100,vllm,,aggregated,bf16,,none,1024,128,8,1,1,1,1,1,60,8", "GiB per GPU", false},
+	} {
+		runs, bad, err := ReadServing(strings.NewReader(servingHeader+goodServing+c.row+"\n"), "x")
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := Serving(runs, bad, &ServingPredictor{})
+		if d.Scored != 1 || len(d.Skipped) != 1 || d.Malformed == 1 != c.wrong || !strings.Contains(d.Skipped[0].Reason, c.says) {
+			t.Errorf("%s: %d scored, %d malformed, %+v", c.row, d.Scored, d.Malformed, d.Skipped)
+		}
+	}
+}
+
+// Builds between releases have no number and are the latest.
+func TestVersions(t *testing.T) {
+	for v, ok := range map[string]bool{"": true, "0.12.0": true, "v0.5.9": true, "1.2.0rc6.post3": true, "gpt-oss-dev": true, "nightly-dev-20260402-d7256eb6": true, "x.y": false, "v": false, "newest": false} {
+		if err := checkVersion(v); (err == nil) != ok {
+			t.Errorf("%q: %v", v, err)
+		}
+	}
+}
+
 // Tables that cannot be read at all are errors of one line.
 func TestBadServingTables(t *testing.T) {
 	for says, text := range map[string]string{

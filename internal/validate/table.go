@@ -55,6 +55,7 @@ func openTable(r io.Reader, name string, needed, optional []string) (*table, err
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	var lacks []string
 	for _, c := range slices.Concat(needed, optional) {
 		i := slices.Index(t.head, c)
 		switch {
@@ -63,8 +64,15 @@ func openTable(r io.Reader, name string, needed, optional []string) (*table, err
 		case i >= 0:
 			t.at[c] = i
 		case slices.Contains(needed, c):
-			return nil, fmt.Errorf("%s: column %q is missing: the header needs %s%s", name, c, strings.Join(needed, " "), separatedBy(t.head))
+			lacks = append(lacks, c)
 		}
+	}
+	if len(lacks) > 0 {
+		verb := "is"
+		if len(lacks) > 1 {
+			verb = "are"
+		}
+		return nil, fmt.Errorf("%s: %s %s missing: the header needs %s%s", name, columnsNamed(lacks), verb, strings.Join(needed, " "), separatedBy(t.head))
 	}
 	return t, nil
 }

@@ -3,6 +3,7 @@ package validate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -24,9 +25,32 @@ type Document struct {
 	// Malformed is how many of Skipped, its first ones, are bad input: rows that make
 	// no sense or name what does not exist.
 	Malformed int `json:"-"`
+	// Tables and Unread are how many kernel tables there are, and how many of them could not
+	// be read: their rows are in no count.
+	Tables int `json:"tables,omitempty"`
+	Unread int `json:"unread_tables,omitempty"`
+	// Notes are what a reader must know of the input beside its rows, a line each.
+	Notes []string `json:"notes,omitempty"`
 	// Sample is rows for a picture where Predictions stays empty: some of each kernel
 	// table, with its kind as Model.
 	Sample []Scored `json:"-"`
+}
+
+// LeftOutWords counts the first n of Skipped, rows or whole tables, and names the first.
+func (d *Document) LeftOutWords(n int) string {
+	var parts []string
+	for _, k := range []struct {
+		n    int
+		what string
+	}{{n - d.Unread, "row"}, {d.Unread, "table"}} { // tables that cannot be read are bad input
+		switch {
+		case k.n == 1:
+			parts = append(parts, "1 "+k.what)
+		case k.n > 1:
+			parts = append(parts, fmt.Sprintf("%d %ss", k.n, k.what))
+		}
+	}
+	return fmt.Sprintf("%s, the first %s: %s", strings.Join(parts, " and "), d.Skipped[0].ID, d.Skipped[0].Reason)
 }
 
 // Skipped is a run that could not be predicted, with its reason in one line.
@@ -97,11 +121,13 @@ func (r *ratios) add(s *Scored) {
 // Training predicts every run and states the errors, groups in the order of
 // their keys, predictions in the order of the runs. bad are rows that could not be
 // read; they and runs that cannot exist (models and GPUs that nobody knows, layouts that
-// contradict each other) count as skipped. A context that ends leaves the
+// contradict each other) count as skipped and malformed, runs that cannot be predicted
+// only as skipped. A context that ends leaves the
 // remaining runs out: Scored and Skipped then count fewer than Rows.
 func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Document {
 	d := &Document{Rows: len(runs) + len(bad), Skipped: append([]Skipped{}, bad...), Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var all ratios
+	var misfits []Skipped
 	groups, cuts := map[groupKey]*ratios{}, newCuts(CutDense, CutMoE)
 	for i := range runs {
 		if ctx.Err() != nil {
@@ -109,8 +135,12 @@ func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Doc
 		}
 		r := &runs[i]
 		x, err := p.Predict(r)
-		if err != nil {
-			d.Skipped = append(d.Skipped, Skipped{r.ID, strings.Join(strings.Fields(err.Error()), " ")})
+		switch {
+		case isWrong(err):
+			d.Skipped = append(d.Skipped, Skipped{r.ID, oneLine(err)})
+			continue
+		case err != nil:
+			misfits = append(misfits, Skipped{r.ID, oneLine(err)})
 			continue
 		}
 		s := scored(r, x)
@@ -129,6 +159,7 @@ func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Doc
 		d.Predictions = append(d.Predictions, s)
 	}
 	d.Scored, d.Malformed = len(d.Predictions), len(d.Skipped)
+	d.Skipped = append(d.Skipped, misfits...)
 	d.Metrics[MetricThroughput] = all.errors()
 	if len(all.memory) > 0 {
 		d.Metrics[MetricMemory] = errorsOf(all.memory)

@@ -87,19 +87,20 @@ func TestSkippedIsSaid(t *testing.T) {
 		{",bf16,", ",fp3,", `column "precision": precision "fp3"`},
 		{",none,,", ",none,zb-x,", `column "schedule": "zb-x"`},
 		{",none,,", ",nothing,,", `column "recompute": recompute "nothing"`},
-		{",1,1,1,1,1,8,1,", ",3,1,1,1,1,8,1,", "dp=8 = 24 do not make column \"gpus\" = 8"},
-		{",1,1,1,1,1,8,1,", ",16,1,1,1,1,8,1,", "tp=16 on 8 GPUs"},
-		{",1,1,1,1,1,8,1,", ",4,4,1,1,1,,1,", "tp=4 x pp=4 x cp=1 are more than column \"gpus\" = 8"},
-		{",1,1,1,1,1,8,1,", ",1,1,1,1,1,8,7,", "zero=7: give 0, 1, 2 or 3"},
-		{",8,1,,none,", ",8,3,1000000,none,", "shard_group=1000000 on 8 GPUs"},
-		{",none,,,", ",none,,2,", "mtp=2: llama-2-7b has 0 MTP modules"},
+		{",1,1,1,1,1,8,1,", ",3,1,1,1,1,8,1,", `columns "tp", "pp", "cp", "dp", "gpus": 3 x 1 x 1 x 8 = 24 do not make 8`},
+		{",1,1,1,1,1,8,1,", ",16,1,1,1,1,8,1,", `columns "tp", "gpus": 16 on 8 GPUs`},
+		{",1,1,1,1,1,8,1,", ",4,4,1,1,1,,1,", `columns "tp", "pp", "cp", "gpus": 4 x 4 x 1 are more than 8`},
+		{",1,1,1,1,1,8,1,", ",1,1,1,1,1,8,7,", `column "zero": 7: give 0, 1, 2 or 3`},
+		{",8,1,,none,", ",8,3,1000000,none,", `columns "shard_group", "gpus": 1000000 on 8 GPUs`},
+		{",none,,,", ",none,,2,", `column "mtp": 2, and llama-2-7b has 0 MTP modules`},
+		{"llama-2-7b,", "llama-2-7b,layers=0", `column "arch_params": `},
 	} {
 		runs, _, err := ReadRuns(strings.NewReader(strings.Replace(sample, c.old, c.new, 1)), "t")
 		if err != nil {
 			t.Fatal(err)
 		}
 		d := Training(t.Context(), runs[:1], nil, &Predictor{})
-		if d.Scored != 0 || len(d.Skipped) != 1 || !strings.Contains(d.Skipped[0].Reason, c.want) || strings.Contains(d.Skipped[0].Reason, "\n") {
+		if d.Scored != 0 || len(d.Skipped) != 1 || d.Malformed != 1 || !strings.Contains(d.Skipped[0].Reason, c.want) || strings.Contains(d.Skipped[0].Reason, "\n") {
 			t.Errorf("%q for %q: %+v", c.new, c.old, d.Skipped)
 		}
 	}
