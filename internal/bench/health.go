@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/openai"
 )
 
 // The limits beyond which the client itself was the bottleneck, and the run says
@@ -28,7 +30,8 @@ const (
 const lagTick = 10 * time.Millisecond
 
 // health watches the client: a goroutine that is due every few milliseconds notes
-// how late it runs, as late as any other that has to read an answer.
+// how late it runs, as late as any other that has to read an answer, or how late answers
+// were read since, where that was longer.
 type health struct {
 	mu     sync.Mutex
 	late   []float64 // ms
@@ -55,7 +58,7 @@ func watch() *health {
 				return
 			case <-t.C:
 			}
-			late := milliseconds(time.Since(due))
+			late := milliseconds(max(time.Since(due), openai.Behind()))
 			h.mu.Lock()
 			h.late = append(h.late, late)
 			if n%20 == 0 {

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"github.com/ridgeline/ridgeline/internal/wire"
 )
 
 // Endpoint is which of the protocol's questions is asked.
@@ -105,8 +107,16 @@ func New(c Config, start time.Time) (*Client, error) {
 		// HTTP/1.1: a stream has its connection to itself, as behind most gateways.
 		TLSNextProto: map[string]func(string, *tls.Conn) http.RoundTripper{},
 	}
-	if c.Dial != nil {
-		t.DialContext = c.Dial
+	dial := c.Dial
+	if dial == nil {
+		dial = new(net.Dialer).DialContext
+	}
+	t.DialContext = func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := dial(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		return wire.Conn(conn), nil
 	}
 	return &Client{config: c, limits: c.Limits.filled(), target: u.String() + path, start: start, http: &http.Client{
 		Transport: t,
@@ -134,6 +144,10 @@ func ParseURL(text string) (*url.URL, error) {
 
 // Close drops the connections that are kept.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
+
+// Behind is how late bytes of any client of this process were read at most since the last
+// call, because those of others had to be parsed first.
+func Behind() time.Duration { return wire.Behind() }
 
 // now is the time on the client's clock.
 func (c *Client) now() time.Duration { return time.Since(c.start) }

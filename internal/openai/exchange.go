@@ -3,15 +3,15 @@ package openai
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/wire"
 )
 
 // exchange is one request under way.
@@ -28,6 +28,7 @@ type exchange struct {
 	conn    Connection
 	noTLS   bool // the handshake failed
 	steps   map[string]time.Duration
+	taker   wire.Taker // the connection, nil where its bytes cannot be taken
 
 	done            bool // [DONE] came
 	thought         thought
@@ -121,7 +122,7 @@ func (x *exchange) run(ctx context.Context) error {
 	}
 	x.answer.Began = true
 	if x.request.Stream {
-		return x.stream(p)
+		return x.stream(ctx, p)
 	}
 	return x.whole(p)
 }
@@ -162,108 +163,6 @@ func retryAfter(text string) time.Duration {
 		return min(max(time.Until(t), 0), most*time.Second)
 	}
 	return 0
-}
-
-// stream reads events until [DONE] and the end of the body.
-func (x *exchange) stream(p *http.Response) error {
-	if kind := p.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") {
-		if err := x.whole(p); err != nil {
-			return err
-		}
-		x.answer.Chunks, x.answer.Answer = nil, -1
-		return &outcome{Garbage, "a whole answer came where a stream was asked for"}
-	}
-	c := x.client
-	idle := c.watchIdle(x.give)
-	defer idle.timer.Stop()
-	e := events{limit: c.limits.Event}
-	buf := buffers.Get().(*[readBuffer]byte)
-	defer buffers.Put(buf)
-	var at time.Duration
-	take := func(kind, data []byte) error { return x.take(at, kind, data) }
-	for total := int64(0); ; {
-		n, err := p.Body.Read(buf[:])
-		at = c.now() // before anything is parsed
-		if n > 0 {
-			idle.last.Store(int64(at))
-			if x.done {
-				continue // nothing follows [DONE] but the end
-			}
-			x.answer.End = at
-			if total += int64(n); total > c.limits.Body {
-				return &outcome{TooLarge, fmt.Sprintf("the answer is longer than %d bytes", c.limits.Body)}
-			}
-			switch err := e.feed(buf[:n], take); {
-			case errors.Is(err, errEventTooLong):
-				return &outcome{TooLarge, fmt.Sprintf("one event is longer than %d bytes", c.limits.Event)}
-			case err != nil:
-				return err
-			}
-			if x.done {
-				idle.over.Store(true)
-				idle.timer.Reset(closing)
-			}
-		}
-		if err != nil {
-			return x.closed(err, &e, at)
-		}
-	}
-}
-
-// idleWatch gives an exchange up that is silent for too long. Its timer is not set
-// anew for every chunk, which would cost as much as the chunk: it looks when it
-// fires how long ago the last one was.
-type idleWatch struct {
-	timer *time.Timer
-	last  atomic.Int64 // when bytes came last, on the client's clock; 0 = not yet
-	over  atomic.Bool  // [DONE] came: only the end of the body is waited for
-}
-
-// watchIdle starts to watch. The head may come long before the first event: until
-// then the queue decides, and the limit of heads holds.
-func (c *Client) watchIdle(give context.CancelCauseFunc) *idleWatch {
-	w := &idleWatch{}
-	began := c.now()
-	ready := make(chan struct{}) // the timer may fire before it is assigned
-	w.timer = time.AfterFunc(min(c.limits.Idle, c.limits.Headers), func() {
-		<-ready
-		limit, since := c.limits.Idle, time.Duration(w.last.Load())
-		if since == 0 {
-			limit, since = max(c.limits.Headers, c.limits.Idle), began
-		}
-		if left := since + limit - c.now(); left > 0 && !w.over.Load() {
-			w.timer.Reset(left)
-			return
-		}
-		give(&outcome{Stall, fmt.Sprintf("no byte within %v", limit)})
-	})
-	close(ready)
-	return w
-}
-
-// closing is how long the end of a body may take after [DONE], before its
-// connection is given up and the next request makes a new one.
-const closing = 250 * time.Millisecond
-
-var buffers = sync.Pool{New: func() any { return new([readBuffer]byte) }}
-
-// closed judges the end of a stream.
-func (x *exchange) closed(err error, e *events, at time.Duration) error {
-	a := x.answer
-	if x.done {
-		return x.finished() // how the connection ended changes nothing
-	}
-	if err != io.EOF {
-		return err
-	}
-	a.End = at
-	switch {
-	case e.half():
-		return &outcome{HalfEvent, "the stream ended within an event"}
-	case a.Finish == "":
-		return &outcome{NoFinish, "the stream ended without a finish_reason"}
-	}
-	return &outcome{NoDone, "the stream ended without [DONE]"}
 }
 
 // finished judges an answer that is whole.

@@ -5,6 +5,8 @@ import (
 	"crypto/tls"
 	"net/http/httptrace"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/wire"
 )
 
 // traced lets the transport stamp what only it sees.
@@ -41,6 +43,7 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 			if x.conn.Reused = i.Reused; i.Reused {
 				x.conn = Connection{Reused: true}
 			}
+			x.taker, _ = i.Conn.(wire.Taker) // not within TLS
 			x.mu.Unlock()
 		},
 		WroteRequest: func(i httptrace.WroteRequestInfo) {

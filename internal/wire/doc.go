@@ -1,0 +1,35 @@
+// Package wire reads thousands of streams at the least processor time: what arrives on a plain
+// TCP connection is handed to its consumer within the goroutine that waits for all of them,
+// so that a piece costs one read and no switch between goroutines. It knows bytes and
+// times, not what they mean. Systems other than Linux keep Go's own connections.
+package wire
+
+import (
+	"net"
+	"sync/atomic"
+	"time"
+)
+
+// Sink takes bytes that came, with the time right after the read that brought them. The
+// bytes are valid during the call only. It answers with what it leaves to Read, and whether it is
+// through with the connection. It must call no method of the connection.
+type Sink func(b []byte, at time.Time) (rest []byte, over bool)
+
+// Taker is a connection whose bytes can be taken past whoever reads it.
+type Taker interface {
+	net.Conn
+	// Take hands to sink what comes from now on. It is refused, with false, unless
+	// what Read gave last ended in a blank line, as the head of an HTTP answer does: only then does nobody
+	// hold bytes that belong to the sink. The channel is closed when the sink is through or
+	// the connection came to its end; Read goes on from there.
+	Take(sink Sink) (over <-chan struct{}, ok bool)
+	// Release ends Take: the sink is not called any more once it returns.
+	Release()
+}
+
+// behind is the longest time that a piece waited for others to be consumed, ns.
+var behind atomic.Int64
+
+// Behind is how late connections were read at most since the last call, because the consumers
+// of others were busy.
+func Behind() time.Duration { return time.Duration(behind.Swap(0)) }
