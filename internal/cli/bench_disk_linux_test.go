@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/bench"
+	"github.com/ridgeline/ridgeline/internal/store"
+)
+
+// smallDisk is a file system that holds some hundred kilobytes.
+func smallDisk(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, "size=256k,mode=700"); err != nil {
+		t.Skipf("mounts are not allowed here: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := syscall.Unmount(dir, 0); err != nil {
+			t.Error(err)
+		}
+	})
+	return dir
+}
+
+// fill writes a file that leaves no room.
+func fill(t *testing.T, path string) {
+	f, err := os.Create(path)
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer f.Close()
+	for page := make([]byte, 4096); err == nil; {
+		_, err = f.Write(page)
+	}
+	if !errors.Is(err, syscall.ENOSPC) {
+		t.Errorf("filling the disk: %v", err)
+	}
+}
+
+// A disk that fills up during the run costs the keeping and a warning, not the report; the
+// store is as before and keeps the next run once there is room. Records that do not fit fail the command
+// after the report.
+func TestDiskFillsUpDuringARun(t *testing.T) {
+	dir := smallDisk(t)
+	db, filler := filepath.Join(dir, "runs.db"), filepath.Join(dir, "filler")
+	var asked atomic.Int32
+	url := service(t, &asked)
+	var full sync.Once
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		full.Do(func() { fill(t, filler) })
+		p, err := http.Post(strings.TrimSuffix(url, "/v1")+r.URL.Path, "application/json", r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer p.Body.Close()
+		w.Header().Set("Content-Type", p.Header.Get("Content-Type"))
+		io.Copy(w, p.Body)
+	}))
+	defer s.Close()
+	kept := func() int {
+		d, err := store.Open(t.Context(), db, false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer d.Close()
+		list, err := d.List(t.Context(), store.Filter{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(list)
+	}
+	whole := func(d bench.Report) {
+		t.Helper()
+		if q := d.Stages[0].Requests; q.Sent != 6 || q.OK != 6 || d.Stages[0].TTFT.N != 6 {
+			t.Errorf("%+v", q)
+		}
+	}
+	d, code, errs := benchOf(t, "--url", s.URL+"/v1", "--metrics-url", "-", "--db", db)
+	whole(d)
+	if code != 0 || !strings.Contains(errs, "warning: the run is not kept") {
+		t.Errorf("exit %d: %s", code, errs)
+	}
+	records := filepath.Join(dir, "records.jsonl")
+	d, code, errs = benchOf(t, "--url", s.URL+"/v1", "--metrics-url", "-", "--no-keep", "--records", records)
+	whole(d)
+	if code != 1 || !strings.Contains(errs, "no space left") {
+		t.Errorf("records on a full disk: exit %d: %s", code, errs)
+	}
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if n := kept(); n != 0 {
+		t.Errorf("%d runs of one that did not fit", n)
+	}
+	d, code, errs = benchOf(t, "--url", s.URL+"/v1", "--metrics-url", "-", "--db", db, "--records", records)
+	whole(d)
+	if lines, err := os.ReadFile(records); err != nil || strings.Count(string(lines), "\n") < 6 {
+		t.Errorf("%v: %q", err, lines)
+	}
+	if code != 0 || kept() != 1 {
+		t.Errorf("with room again: exit %d, %d kept: %s", code, kept(), errs)
+	}
+}
