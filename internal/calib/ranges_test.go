@@ -18,7 +18,7 @@ func TestRanges(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := Ranges(paths)
+	list, err := fitRanges(paths)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -158,11 +159,15 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string, serving []vali
 		}
 		in.Base = c
 	}
-	for _, name := range args {
+	for i, name := range args {
+		if slices.Contains(args[:i], name) {
+			return nil, usagef("%s is given twice: give each record once", name)
+		}
 		rec, err := readRecord(name)
 		if err != nil {
 			return nil, err
 		}
+		rec.Source = name // what the user can look into; a record of ours names its command
 		in.Records = append(in.Records, rec)
 	}
 	for _, text := range f.runs {
@@ -176,6 +181,7 @@ func (f *calibrateFlags) input(cmd *cobra.Command, args []string, serving []vali
 	if err != nil {
 		return nil, err
 	}
+	in.ServingFrom = strings.Join(slices.DeleteFunc(append([]string{f.serving.runs}, f.bench.files...), func(s string) bool { return s == "" }), ", ")
 	in.Serving, in.Unused = append(in.Serving, benched...), f.bench.notes(skipped)
 	in.Training, err = f.training.read(cmd, in.Base)
 	return in, err
@@ -207,15 +213,15 @@ func (f *calibrateFlags) kernels(env *Env, o *tune.Outcome) (string, error) {
 	fmt.Fprintf(env.Stderr, "fitting kernel tables below %s: this takes minutes\n", f.tables)
 	r, err := calib.Fit(f.tables, arch)
 	if err != nil {
-		return "", usagef("--tables: %w", err)
+		return "", usagef("--tables %s: %w", f.tables, err)
 	}
 	for _, k := range r.Kernels {
 		if k.Arch != arch {
 			continue
 		}
 		data, err := catalog.EncodeKernels(k)
-		if err != nil {
-			return "", err
+		if err != nil { // a constant came out as no number
+			return "", usagef("--tables %s: its rows do not settle the constants of %s (%w): add tables, or rows to them", f.tables, arch, err)
 		}
 		name := strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".kernels.json"
 		for _, t := range r.Tables {

@@ -87,9 +87,9 @@ type Result struct {
 
 	// Serving only.
 	Model       string  `json:"model,omitempty"`
-	Batch       int     `json:"batch,omitempty"`     // sequences in the step
+	Batch       int     `json:"batch,omitempty"`     // sequences in the step; of a step of training too, 0 = not said
 	Context     int64   `json:"context,omitempty"`   // keys of each before the step, mean
-	Tokens      int64   `json:"tokens,omitempty"`    // prompt tokens of the step
+	Tokens      int64   `json:"tokens,omitempty"`    // prompt tokens of the step; of a step of training all, 0 = not said
 	HostSeconds float64 `json:"host_s,omitempty"`    // of Value: scheduler, sampling, HTTP
 	CPUShare    float64 `json:"cpu_share,omitempty"` // of the wall time that the measuring thread ran; below 1 others took the rest
 }
@@ -136,12 +136,21 @@ func Read(r io.Reader, name string) (*Record, error) {
 	return &rec, rec.Check(name)
 }
 
+// unitsOf are the units of each kind, by which readers take Value.
+var unitsOf = map[string][]string{
+	Memory: {"bytes/s"}, GEMM: {"FLOP/s"}, Copy: {"bytes/s"}, Collective: {"s"}, Network: {"bytes/s", "s"},
+	Serving: {"s"}, Clock: {"Hz"}, Power: {"W"}, Training: {"s", "tokens/s", "FLOP/s"},
+}
+
 // Check refuses quantities that are no measurement.
 func (rec *Record) Check(name string) error {
 	for i := range rec.Results {
 		r := &rec.Results[i]
 		if !(r.Value > 0) || math.IsInf(r.Value, 0) || !(r.Best >= 0) || math.IsInf(r.Best, 0) || r.Kind == "" || r.Unit == "" {
 			return fmt.Errorf("%s: result %d (%s %s) is %g %s: a measurement is a positive number with its kind and unit", name, i+1, r.Kind, r.What, r.Value, r.Unit)
+		}
+		if units := unitsOf[r.Kind]; len(units) > 0 && !slices.Contains(units, r.Unit) {
+			return fmt.Errorf("%s: result %d (%s %s) is in %q: give it in %s", name, i+1, r.Kind, r.What, r.Unit, strings.Join(units, " or "))
 		}
 	}
 	return nil

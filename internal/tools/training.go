@@ -29,7 +29,7 @@ func addTraining(rec *record.Record, what, unit string, v []float64) error {
 	case len(v) == 0:
 		return nil
 	case len(v) <= warmUp:
-		return fmt.Errorf("%d logged steps, and the first %d are warm-up: give a log of %d or more", len(v), warmUp, warmUp+1)
+		return fmt.Errorf("logged steps: %d, and the first %d are warm-up: give a log of %d or more", len(v), warmUp, warmUp+1)
 	}
 	r := record.Result{Kind: record.Training, What: what, Unit: unit}
 	r.Summarize(v[warmUp:])
@@ -147,6 +147,12 @@ func nemo(t *text, rec *record.Record) error {
 		return err
 	}
 	seq, err := numbers(t, nemoSeq, mostCount)
+	if err == nil && len(batch) > 0 && len(steps) > 0 {
+		r := &rec.Results[len(rec.Results)-1]
+		if r.Batch = int(batch[len(batch)-1]); len(seq) > 0 {
+			r.Tokens = int64(r.Batch) * int64(seq[len(seq)-1])
+		}
+	}
 	if err == nil && len(batch) > 0 && len(seq) > 0 {
 		rec.Notes = append(rec.Notes, fmt.Sprintf("global batch %g, sequence length %g", batch[len(batch)-1], seq[len(seq)-1]))
 	}

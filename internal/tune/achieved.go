@@ -16,44 +16,99 @@ import (
 // latency, bytes.
 const large = 64 << 20
 
-// achieved turns the results of one record that measure figures of the machine into
+// measured is a result and the record that it is of.
+type measured struct {
+	rec *record.Record
+	r   *record.Result
+}
+
+// achieved turns the results of the records that measure figures of the machine into
 // them: of several for one figure the best median, since planning reads what software
 // can reach. A result that sets none is unused with the reason.
-func (o *Outcome) achieved(rec *record.Record, in *Input) {
-	for _, n := range rec.Notes {
-		o.Notes = append(o.Notes, rec.Source+": "+n)
-	}
-	best, figures := map[string]*record.Result{}, o.figures()
-	for i := range rec.Results {
-		r := &rec.Results[i]
-		if o.madeOf[r] {
-			continue
+func (o *Outcome) achieved(in *Input) {
+	best, figures := map[string]measured{}, o.figures()
+	for _, rec := range in.Records {
+		for _, n := range rec.Notes {
+			o.Notes = append(o.Notes, rec.Source+": "+n)
 		}
-		key, why := o.figureOf(r)
-		if other := o.otherCPU(r, in); other != "" {
-			key, why = "", other
+		if rec.Partial {
+			o.Notes = append(o.Notes, rec.Source+": the measurement was interrupted, and what it had not measured stays as it was")
 		}
-		if v := amount(r); key != "" {
-			if most, ok := figures[key].ceiling(); ok && v > most {
-				key, why = "", fmt.Sprintf("%s is above the peak of %s: correct the machine's peak first", inUnit(key, v), inUnit(key, most))
+		for i := range rec.Results {
+			r := &rec.Results[i]
+			if o.madeOf[r] {
+				continue
 			}
-		}
-		switch b := best[key]; {
-		case key == "":
-			o.unused(rec, r, why)
-		case b == nil:
-			best[key] = r
-		case better(r, b):
-			best[key] = r
-			o.unused(rec, b, "another of the file is better: "+inUnit(key, amount(r)))
-		default:
-			o.unused(rec, r, "another of the file is as good or better: "+inUnit(key, amount(b)))
+			key, why := o.taken(rec, r, in, figures)
+			switch b, ok := best[key]; {
+			case key == "":
+				o.unused(rec, r, why)
+			case !ok:
+				best[key] = measured{rec, r}
+			case better(r, b.r):
+				best[key] = measured{rec, r}
+				o.unused(b.rec, b.r, "another is better: "+inUnit(key, amount(r)))
+			default:
+				o.unused(rec, r, "another is as good or better: "+inUnit(key, amount(b.r)))
+			}
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(best)) {
-		r := best[key]
-		o.set(key, figures[key].at, amount(r), strings.Join(strings.Fields(fmt.Sprintf("%s: %s %s %s", rec.Tool, r.What, r.Kernel, r.Data)), " "))
+		b := best[key]
+		source := fmt.Sprintf("%s: %s %s %s", b.rec.Tool, b.r.What, b.r.Kernel, b.r.Data)
+		o.set(key, figures[key].at, amount(b.r), strings.Join(strings.Fields(source), " "))
 	}
+}
+
+// leastOfPeak is the share of its peak below which a rate is in another unit, or of
+// another machine: the slowest kernels of the shared tables reach more.
+const leastOfPeak = 0.01
+
+// taken is the key of the figure that a result sets, or why it sets none.
+func (o *Outcome) taken(rec *record.Record, r *record.Result, in *Input, figures map[string]target) (key, why string) {
+	if other := o.otherGPU(rec); other != "" && r.Device != "cpu" {
+		return "", fmt.Sprintf("measured on %s: the machine's GPU is %s; name the right one with --cluster", other, o.Machine.Device.Name)
+	}
+	if other := o.otherCPU(r, in); other != "" {
+		return "", other
+	}
+	if key, why = o.figureOf(r); key == "" {
+		return "", why
+	}
+	v := amount(r)
+	switch most, ok := figures[key].ceiling(); {
+	case ok && v > most:
+		return "", fmt.Sprintf("%s is above the peak of %s: correct the machine's peak first", inUnit(key, v), inUnit(key, most))
+	case ok && v < leastOfPeak*most:
+		return "", fmt.Sprintf("%s is below a hundredth of the peak of %s: correct its unit, or measure again", inUnit(key, v), inUnit(key, most))
+	}
+	return key, ""
+}
+
+// otherGPU is the GPU that a record names, where that is of another family of the catalogue
+// than the machine's; "" where it is not, or either is unknown.
+func (o *Outcome) otherGPU(rec *record.Record) string {
+	family := func(d *hw.Device) string { f, _, _ := strings.Cut(d.Name, "-"); return f }
+	own, known := family(o.Machine.Device), false
+	var all []string
+	for _, d := range catalog.Devices() {
+		all = append(all, family(d))
+		known = known || family(d) == own
+	}
+	for _, gpu := range rec.Machine.GPUs {
+		name := strings.ToLower(gpu)
+		named := func(f string) bool { return strings.Contains(name, f) }
+		if known && !named(own) && slices.ContainsFunc(all, named) {
+			return gpu
+		}
+	}
+	return ""
+}
+
+// inUnit words a figure in the unit that its key spells.
+func inUnit(key string, v float64) string {
+	name, si := catalog.KeyUnit(key)
+	return strings.TrimSpace(fmt.Sprintf("%.4g %s", v/si, name))
 }
 
 // otherCPU is why a result of a CPU is not the machine's, "" where it may be.
@@ -68,12 +123,6 @@ func (o *Outcome) otherCPU(r *record.Result, in *Input) string {
 		return "the machine is made of another result like it"
 	}
 	return ""
-}
-
-// inUnit words a figure in the unit that its key spells.
-func inUnit(key string, v float64) string {
-	name, si := catalog.KeyUnit(key)
-	return strings.TrimSpace(fmt.Sprintf("%.4g %s", v/si, name))
 }
 
 // better tells the result that planning should read: the larger rate, the shorter time.

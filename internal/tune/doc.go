@@ -35,7 +35,9 @@ type Input struct {
 	Engine   string                // of the runs
 	Threads  int                   // of the CPU that the engine takes; 0 = 1
 	Serving  []validate.ServingRun // whole runs of engines on the machine
-	Configs  string                // folder of Hugging Face configurations for their models
+	// ServingFrom names where Serving comes from, for errors.
+	ServingFrom string
+	Configs     string // folder of Hugging Face configurations for their models
 }
 
 // Run is measurements of an engine with a model.
@@ -95,9 +97,7 @@ func Fit(ctx context.Context, in *Input) (*Outcome, error) {
 	if in.Name != "" {
 		o.Machine.Name = in.Name
 	}
-	for _, rec := range in.Records {
-		o.achieved(rec, in)
-	}
+	o.achieved(in)
 	if len(in.Runs) > 0 {
 		if err := o.engine(in); err != nil {
 			return nil, err

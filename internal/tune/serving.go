@@ -19,7 +19,7 @@ func (o *Outcome) serving(in *Input) error {
 		o.Unused = append(o.Unused, fmt.Sprintf("serving run %s: %s", s.ID, s.Reason))
 	}
 	if len(fits) == 0 {
-		return fmt.Errorf("no engine has enough serving runs on %s: %s", d.Name, skipped[0].Reason)
+		return fmt.Errorf("%s: no engine has enough serving runs on %s: %s: add runs of other lengths and numbers of users on this GPU", in.ServingFrom, d.Name, skipped[len(skipped)-1].Reason)
 	}
 	for i := range fits {
 		f := &fits[i]

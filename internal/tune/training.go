@@ -113,6 +113,12 @@ func stepOf(run *TrainingRun) (float64, error) {
 		case x.Kind != record.Training:
 		case x.What == "step":
 			step = x.Value
+			if x.Batch > 0 && x.Batch != r.GlobalBatch {
+				return 0, fmt.Errorf("%s: the log states a global batch of %d, the job has %d: give --global-batch %d", name, x.Batch, r.GlobalBatch, x.Batch)
+			}
+			if x.Tokens > 0 && x.Tokens != int64(r.GlobalBatch)*int64(r.Seq) {
+				return 0, fmt.Errorf("%s: the log states steps of %d tokens, the job has %d x %d: correct --global-batch and --seq", name, x.Tokens, r.GlobalBatch, r.Seq)
+			}
 		case x.What == "tokens":
 			if x.Ranks > 0 && int64(x.Ranks) != r.Cluster.GPUs {
 				return 0, fmt.Errorf("%s: the log is of %d GPUs, the job of %d: give --gpus %d", name, x.Ranks, r.Cluster.GPUs, x.Ranks)

@@ -120,6 +120,15 @@ func TestRecordsBecomeFigures(t *testing.T) {
 			t.Errorf("%+v, want %g", c, want)
 		}
 	}
+	rec.Machine.GPUs = []string{"NVIDIA A100-SXM4-80GB"}
+	if o, err = Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}}); err != nil || len(o.Changes) != 0 || !strings.Contains(o.Unused[0], "measured on NVIDIA A100") {
+		t.Errorf("another GPU's record: %+v, %v", o, err)
+	}
+	rec.Machine.GPUs = []string{"NVIDIA H100 80GB HBM3"}
+	rec.Results = []record.Result{{Kind: record.Memory, What: "read", Unit: "bytes/s", Value: 3, Device: "gpu0"}}
+	if o, err = Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}}); err != nil || len(o.Changes) != 0 || !strings.Contains(o.Unused[0], "correct its unit") {
+		t.Errorf("a rate in another unit: %+v, %v", o, err)
+	}
 	rec.Results = []record.Result{{Kind: record.Memory, What: "read", Unit: "bytes/s", Value: 9e12, Device: "gpu0"}}
 	if o, err = Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}}); err != nil || len(o.Unused) != 1 || len(o.Changes) != 0 {
 		t.Errorf("a rate above the peak: %+v, %v", o, err)
@@ -146,7 +155,7 @@ func TestRowsOfCollectives(t *testing.T) {
 		"only all-reduce":       row("all-to-all", 100, 1<<30, 8, 1),
 		"above the peak of 900": row("all-reduce", 2.01*link, 1<<30, 8, 1),
 		"above the peak of 450": row("all-gather", 1.01*link, 1<<30, 8, 1),
-		"another of the file":   row("all-reduce", 1.01*link, 1<<30, 8, 1), // beside the one below
+		"another is better":     row("all-reduce", 1.01*link, 1<<30, 8, 1), // beside the one below
 	} {
 		rec := &record.Record{Source: "r", Results: []record.Result{r, row("all-reduce", 1.02*link, 1<<30, 8, 1)}}
 		o, err := Fit(t.Context(), &Input{Base: base, Records: []*record.Record{rec}})
