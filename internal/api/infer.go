@@ -48,6 +48,9 @@ type InferAnswer struct {
 	Outcomes []*deploy.Outcome // one per variant, in the order of the lists
 	Best     *deploy.Outcome   // whose Best is the answer
 	Front    []FrontPoint      // over all variants
+	// Saturated is the listed point with most output per GPU where no SLO is asked for and
+	// that lies past the queue, unlike Best; nil elsewhere.
+	Saturated *FrontPoint
 	// About the best point: the batch at which each part turns compute-bound, what
 	// speculation gives, and what slower networks cost.
 	Flips    []Flip
@@ -101,11 +104,27 @@ func Infer(ctx context.Context, r *InferRequest) (*InferAnswer, error) {
 	}
 	a.Best = deploy.Cheapest(a.Outcomes, r.SLO)
 	a.Front = front(a.Outcomes)
+	a.Saturated = a.saturated()
 	if err := a.explain(q); err != nil {
 		return nil, err
 	}
 	a.Elapsed = time.Since(start)
 	return a, nil
+}
+
+// saturated finds the other end of the loads: most output, whoever waits.
+func (a *InferAnswer) saturated() (most *FrontPoint) {
+	if a.Request.SLO.Any() || a.Best.Best.Queued || !a.Best.Best.Fits {
+		return nil
+	}
+	for _, o := range a.Outcomes {
+		for _, p := range o.Points {
+			if p.Queued && p.Fits && p.PerGPU() > a.Best.Best.PerGPU() && (most == nil || p.PerGPU() > most.PerGPU()) {
+				most = &FrontPoint{p, o.Variant}
+			}
+		}
+	}
+	return most
 }
 
 // Met tells whether the best deployment fits and keeps the SLO.

@@ -111,7 +111,7 @@ func (a *InferAnswer) queueText() string {
 		text = "requests wait for room: their time to first token grows with every further one in flight"
 	}
 	if !a.Request.SLO.Any() && b.Full.Clients >= 1 {
-		text += fmt.Sprintf("; this load is past the queue, which begins at %.0f in flight, as no --slo says how long a first token may take", b.Full.Clients)
+		text += fmt.Sprintf("; this load is past the queue, which takes over beyond %.0f in flight, as no --slo says how long a first token may take", b.Full.Clients)
 	}
 	return text
 }

@@ -22,6 +22,23 @@ type Deployment struct {
 	Warnings []string
 	// Calibration corrects the steps by measured points; nil without any.
 	Calibration *infer.Calibration
+
+	question *deploy.Question
+	capacity func(*deploy.Question) (infer.Capacity, error) // of the instance that was made last
+}
+
+// queueing is the number of requests in flight beyond which queueing takes over, by the
+// closed form that infer states it by: of one role, whose engine keeps its own blocks, and
+// of requests without common prefixes. ok is false of others, for which it does not hold.
+func (d *Deployment) queueing(load *workload.Workload, l *SimulateLimits) (clients float64, ok bool, err error) {
+	if d.Layout.Split != nil || l.Blocks > 0 || load.BlockTokens > 0 {
+		return 0, false, nil
+	}
+	q := *d.question
+	first := &load.Requests[0]
+	q.Varied = slices.ContainsFunc(load.Requests, func(r workload.Request) bool { return r.Input != first.Input || r.Output != first.Output })
+	c, err := d.capacity(&q)
+	return c.Times(d.Service.Instances).Clients, err == nil, err
 }
 
 // Cost is the USD per million tokens where the service generates output tokens/s; ok is
@@ -115,7 +132,8 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	if err != nil {
 		return err
 	}
-	e.Stepper = a.Calibration.Correct(in.Stepper, a.Variant.Speculation.Tokens())
+	in.Correct(a.Calibration)
+	e.Stepper = in.Stepper
 	if spec := a.Variant.Speculation; spec != nil && spec.Drafts > 0 {
 		e.Speculation = spec
 		e.MaxSeqs = max(1, min(e.MaxSeqs, e.MaxTokens/(1+spec.Drafts)))
@@ -137,6 +155,10 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	}
 	e.PrefixCache, e.Ahead, e.Priority = !l.NoPrefixCache, !l.NoAhead, l.Priority
 	*into = e
+	a.capacity = func(q *deploy.Question) (infer.Capacity, error) {
+		return in.Saturate(q, int64(e.MaxSeqs)*int64(e.Ranks))
+	}
+	a.question = q
 	a.Profile = in.Engine.Setup().Profile
 	n := max(p.Replicas, 1)
 	if a.Layout.Split != nil {
@@ -144,6 +166,13 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 	}
 	a.KVTokens = int64(e.Blocks) * int64(e.BlockSize) * int64(e.Ranks) * int64(n)
 	warnings := in.Engine.Warnings()
+	if l.Priority {
+		order := "smaller"
+		if e.HigherFirst {
+			order = "larger"
+		}
+		warnings = append(slices.Clone(warnings), fmt.Sprintf("--priority: %s numbers go first in %s, assumed from its documentation and not checked against a run", order, in.Engine.Setup().Profile.Engine))
+	}
 	if a.Variant.RTT != nil && in.Engine.Step(&infer.Batch{Decode: 1, DecodeContext: 1}).Wire == 0 {
 		warnings = append(slices.Clone(warnings), "--net-rtt changes nothing of "+p.String()+", which stays inside a node")
 	}

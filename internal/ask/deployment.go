@@ -72,7 +72,7 @@ func (f *Deployment) engineFlags() {
 	Switch(fs, &f.eager, "enforce-eager", "no CUDA graphs: kernels start at the host's pace")
 	Switch(fs, &f.noPrefix, "no-prefix-cache", "keep no KV blocks of prompts for later ones")
 	Switch(fs, &f.noAhead, "no-async-scheduling", "plan a step only when the one before is over")
-	Switch(fs, &f.priority, "priority", "order the queue by the requests' priority before arrival: smaller numbers first in vllm, larger ones in sglang and trtllm")
+	Switch(fs, &f.priority, "priority", "order the queue by the requests' priority before arrival: smaller numbers first in vllm and llamacpp, larger ones in sglang and trtllm (assumed from their flags)")
 	f.routing = Routings[0]
 	fs.Var(Quantity(&f.routing, func(s string) (string, error) { return s, nil }, "string", Routings[0]), "routing", "spread requests over replicas: "+strings.Join(Routings, " or "))
 }

@@ -23,7 +23,7 @@ func newInferCommand(env *Env) *cobra.Command {
 		Short:   "Find, rank and explain deployments that serve a model",
 		Long: `Predict latency, throughput and cost of serving a model with so many requests in flight.
 Without --plan, search the layouts up to the whole cluster and name the cheapest that meets the
-objective; with --plan, keys that are not given are searched (ep and dcp are 1 beside a given
+objective, without one the last load before queueing takes over; with --plan, keys that are not given are searched (ep and dcp are 1 beside a given
 tp, pp or dp). Values in a list are compared: clusters, formats, speculation, round trips.`,
 		Example: `  ridgeline infer --model deepseek-r1 --cluster h200x64 --isl 1024 --osl 1024 --slo ttft=2s,tpot=50ms --price 2.5
   ridgeline infer --model deepseek-r1 --cluster h200x8 --plan tp=8 --isl 1024 --osl 1024 --concurrency 1..128 --spec none,mtp:1:0.87 --plot mtp.svg

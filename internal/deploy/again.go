@@ -20,6 +20,6 @@ func (q *Question) Again(v *Variant, p *Point, cal *infer.Calibration) (*Point, 
 	if err != nil {
 		return nil, err
 	}
-	in.correct(cal)
+	in.Correct(cal)
 	return in.point(&of, v, p.Layout.Serving, p.Concurrency, p.Slots)
 }

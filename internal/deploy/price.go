@@ -25,7 +25,7 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 	if err != nil {
 		return misfits(q, v, Layout{Serving: c.instance}, in, err)
 	}
-	in.correct(cal)
+	in.Correct(cal)
 	var points []*Point
 	for _, n := range q.Concurrency {
 		for _, r := range replicas(c.fixed, &c.instance, int(v.Cluster.GPUs), n) {
@@ -49,7 +49,8 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 	return points, nil
 }
 
-func (in *Instance) correct(cal *infer.Calibration) {
+// Correct lets measured points correct the instance's steps; nil corrects nothing.
+func (in *Instance) Correct(cal *infer.Calibration) {
 	if cal != nil {
 		clear(in.solved)
 		clear(in.full)
@@ -92,7 +93,7 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: copies(in.Engine.KVTokens(), x.Replicas), Chunk: q.Chunk, Slots: slots,
 		Most: copies(in.Engine.MaxConcurrency(length), x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
 		Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
-	full, err := in.saturate(q, int64(slots))
+	full, err := in.Saturate(q, int64(slots))
 	if err != nil {
 		return nil, err
 	}
@@ -150,12 +151,13 @@ func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, erro
 	return s, err
 }
 
-// saturate is the capacity of an instance, once for each limit of sequences.
-func (in *Instance) saturate(q *Question, slots int64) (infer.Capacity, error) {
+// Saturate is the capacity of an instance for the question's requests, once for each limit
+// of sequences.
+func (in *Instance) Saturate(q *Question, slots int64) (infer.Capacity, error) {
 	if c, ok := in.full[slots]; ok {
 		return c, nil
 	}
-	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Spec: in.spec, Stepper: in.Stepper, Slots: slots})
+	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
 	if err == nil {
 		in.full[slots] = c
 	}

@@ -6,11 +6,14 @@ const alike = 0.001
 
 // better tells whether a is a better answer than b under s: what meets it before
 // what does not, then what fits; of points that meet, more output per GPU, which
-// is the lower cost per token; of others, the smaller miss.
+// is the lower cost per token; of others, the smaller miss. Without an objective a load
+// before the queue goes before one past it.
 func better(a, b *Point, s SLO) bool {
 	switch am, bm := s.Meets(a), s.Meets(b); {
 	case am != bm:
 		return am
+	case am && !s.Any() && a.Queued != b.Queued && a.Concurrency != b.Concurrency:
+		return b.Queued // nobody says how long a request may wait: of the loads the last before the queue
 	case am:
 		return cheaper(a, b)
 	case a.Fits != b.Fits:

@@ -87,7 +87,7 @@ func (c *candidate) priceSplit(q *Question, v *Variant, cal *infer.Calibration) 
 		l.PrefillWorkers, l.DecodeWorkers = max(1, l.PrefillWorkers), max(1, l.DecodeWorkers)
 		return misfits(q, v, Layout{Split: &l}, full, err)
 	}
-	r.decode.correct(cal)
+	r.decode.Correct(cal)
 	var points []*Point
 	for _, n := range q.Concurrency {
 		for _, w := range r.workers(c.split, int(v.Cluster.GPUs), n) {

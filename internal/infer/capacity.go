@@ -1,12 +1,19 @@
 package infer
 
-import "math"
+import (
+	"cmp"
+	"math"
+	"sort"
+)
 
 // Capacity is what a service gives with its places full: beyond it requests only
 // wait. The closed form and the event simulation both state it.
 type Capacity struct {
-	Clients     float64 // requests in flight at which queueing takes over: those that generate or are read
-	Concurrency float64 // of these, how many generate at once, mean
+	// Clients is where queueing takes over: the most requests in flight of which none
+	// waits because cache, sequence slots or the reading of prompts are used up. With
+	// more the service answers no more per second.
+	Clients     float64
+	Concurrency float64 // how many generate at once, mean, where more are in flight than are taken in
 	Requests    float64 // answers per second
 	Output      float64 // tokens per second
 }
@@ -21,8 +28,8 @@ func (c Capacity) Times(instances int) Capacity {
 const crowd = 2
 
 // Saturate is the capacity of the instance for requests like the load's, whatever the
-// load's own concurrency: a closed loop of more clients than it takes. By Little's law
-// those who do not wait are rate x (own time to the first token + answer).
+// load's own concurrency: rates of a closed loop of more clients than it takes, and the
+// most clients whose Point has no Limit.
 func Saturate(e *Engine, l *Load) (Capacity, error) {
 	full := *l
 	full.Concurrency, full.Fixed = 1, false
@@ -35,6 +42,17 @@ func Saturate(e *Engine, l *Load) (Capacity, error) {
 	if err != nil {
 		return Capacity{}, err
 	}
-	own := float64(p.E2E - p.Queue - e.profile.Entry(l.ISL))
-	return Capacity{Clients: min(p.Requests*own, held), Concurrency: p.Decoding, Requests: p.Requests, Output: p.Output}, nil
+	full.Fixed = l.Fixed
+	var failed error
+	queues := func(clients int64) bool {
+		full.Concurrency = clients
+		x, err := Steady(e, &full)
+		failed = cmp.Or(failed, err)
+		return x.Limit != NoLimit
+	}
+	most := int(held)
+	if queues(int64(most)) { // places are left, the reading of prompts is used up
+		most = max(1, sort.Search(most-1, func(i int) bool { return queues(int64(i) + 1) }))
+	}
+	return Capacity{Clients: float64(most), Concurrency: p.Decoding, Requests: p.Requests, Output: p.Output}, failed
 }

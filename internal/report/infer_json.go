@@ -19,6 +19,9 @@ type InferDoc struct {
 	Speculation []SpeculationDoc `json:"speculation"`
 	Strategies  []StrategyDoc    `json:"strategies"`
 	Latency     []LatencyDoc     `json:"latency"`
+	Touched     *float64         `json:"experts_touched_per_layer"` // by a decode step of best; null without routed experts
+	Experts     *int64           `json:"routed_experts_per_layer"`
+	Saturated   *PointDoc        `json:"saturated"` // most output, past the queue; null where best is that or an SLO is given
 	Streaming   float64          `json:"one_device_tokens_per_second"`
 	Ceilings    []CeilingDoc     `json:"exchange_ceilings"`
 	Calibration *CalibrationDoc  `json:"calibration,omitempty"`
@@ -126,6 +129,13 @@ func NewInferDoc(a *api.InferAnswer) InferDoc {
 	}
 	if c := a.Best.Calibration; c != nil {
 		d.Calibration = &CalibrationDoc{float64(c.Extra), c.Slope}
+	}
+	if a.Touched > 0 {
+		d.Touched, d.Experts = &a.Touched, &a.Experts
+	}
+	if s := a.Saturated; s != nil {
+		x := pointDoc(a, s.Variant, s.Point)
+		d.Saturated = &x
 	}
 	d.explain(a)
 	return d

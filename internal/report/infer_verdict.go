@@ -23,8 +23,10 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		p.Text(0, "Nearest is, with %s:", missText(a.Request.SLO, b))
 	case a.Request.SLO.Any():
 		p.section("Verdict: the cheapest deployment that meets the objective")
-	default:
+	case b.Queued:
 		p.section("Verdict: the deployment with the most output per GPU")
+	default:
+		p.section("Verdict: the deployment with the most output per GPU before queueing takes over")
 	}
 	if name := variantName(a, a.Best.Variant, true); name != "" {
 		p.indented(2, name+":")
@@ -45,6 +47,7 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"", balanceText(b)},
 		[2]string{"holds", fmt.Sprintf("%s tokens of KV cache, %s of this length at once", Grouped(b.Tokens), Plural(b.Most, "request"))},
 		[2]string{"queueing", queueingText(b)},
+		[2]string{"saturated", saturatedText(a)},
 	)
 }
 
@@ -63,6 +66,16 @@ func roundsText(p *deploy.Point) string {
 		parts = append(parts, "this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// saturatedText is the other end of the loads where no objective is given.
+func saturatedText(a *api.InferAnswer) string {
+	s := a.Saturated
+	if s == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s in flight give %s tokens per second and GPU (%+.0f %%), as %s, after a wait of %s for the first token; --slo decides", Grouped(int64(s.Concurrency)),
+		rate(s.PerGPU()), 100*(s.PerGPU()/a.Best.Best.PerGPU()-1), s.String(), unit.FormatSeconds(s.TTFT))
 }
 
 // touchedText says how many routed experts the decode step reads.
@@ -120,7 +133,7 @@ func queueingText(p *deploy.Point) string {
 		return "not stated with two roles: ridgeline simulate finds the load at which it takes over"
 	}
 	c := &p.Full
-	text := fmt.Sprintf("takes over at %s in flight: %s answers and %s tokens per second", Plural(int64(c.Clients+0.5), "request"), shortFloat(c.Requests), rate(c.Output))
+	text := fmt.Sprintf("takes over beyond %s in flight: %s answers and %s tokens per second at most", Plural(int64(c.Clients+0.5), "request"), shortFloat(c.Requests), rate(c.Output))
 	if p.Tails() {
 		return text
 	}

@@ -80,7 +80,7 @@ func simulateVerdict(p *Page, a *api.SimulateAnswer) {
 		p.Text(0, "Tails are not stated: %s.", held)
 	}
 	if c := a.Capacity; c != nil {
-		text := fmt.Sprintf("Queueing takes over at %s in flight, %s of them generating: %s answers and %s tokens per second.", Plural(int64(c.Clients+0.5), "request"), Grouped(int64(c.Concurrency+0.5)), shortFloat(c.Requests), Grouped(int64(c.Output+0.5)))
+		text := fmt.Sprintf("Queueing takes over beyond %s in flight: %s answers and %s tokens per second at most, then with %s generating.", Plural(int64(c.Clients+0.5), "request"), shortFloat(c.Requests), Grouped(int64(c.Output+0.5)), Grouped(int64(c.Concurrency+0.5)))
 		switch share := a.Share(); {
 		case share > 0:
 			text += fmt.Sprintf(" This load is %s of it.", unit.FormatPercent(share))

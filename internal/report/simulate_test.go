@@ -51,7 +51,7 @@ func TestSimulationFitsThePage(t *testing.T) {
 				t.Errorf("%d columns: %q", width, line)
 			}
 		}
-		for _, part := range []string{"Queueing takes over at", "p99", "Service", "Time to first token", "waiting"} {
+		for _, part := range []string{"Queueing takes over beyond", "p99", "Service", "Time to first token", "waiting"} {
 			if !strings.Contains(text, part) {
 				t.Errorf("%d columns: no %q", width, part)
 			}

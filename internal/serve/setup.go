@@ -13,6 +13,8 @@ const DefaultBlock = 16
 // higherFirst are the engines that serve larger priorities first: SGLang's
 // --enable-priority-scheduling (without --schedule-low-priority-values-first) and
 // TensorRT-LLM's request priority. vLLM's --scheduling-policy priority serves smaller ones.
+// Grade: assumed, from what their flags are documented to do, not checked against a run;
+// llama.cpp has no priorities and is given vLLM's order.
 var higherFirst = []string{"sglang", "trtllm"}
 
 // Of is how the engine schedules by its setup and profile: as many replicas,
