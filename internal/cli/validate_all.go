@@ -22,7 +22,7 @@ func newValidateAllCommand(env *Env) *cobra.Command {
 requests/*.jsonl) and state the errors beside the targets that predictions are held to.
 
 --document FILE writes the tables into a Markdown document, each between the lines
-<!-- begin NAME --> and <!-- end NAME --> of targets, training, kernels, serving and requests,
+<!-- begin NAME --> and <!-- end NAME --> of targets, training, farthest, left-out, kernels, serving and requests,
 with the date and the version. docs/accuracy.md is kept so.`,
 		Example: `  ridgeline validate all --runs measured --configs hf-configs
   ridgeline validate all --runs measured --configs hf-configs --document docs/accuracy.md`,

@@ -51,6 +51,7 @@ func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
 		if len(d.LeftOut) > 0 {
 			b["left-out"] = markdown(leftOutHead, leftOutRows(d))
 		}
+		b["farthest"] = markdown([]string{"run", "model", "GPU", "measured", "predicted", "off by", "plan"}, farthestRows(d))
 		b["training"] = markdown([]string{"source", "GPU", "precision", "FFN", "n", "median", "mean", "p90", "bias", "memory"}, trainingRows(d))
 	}
 	if d := a.Operators; d != nil {
@@ -88,6 +89,16 @@ func trainingRows(d *validate.Document) [][]string {
 	for i := range d.Groups {
 		g := &d.Groups[i]
 		rows = append(rows, row([]string{g.Key["source"], g.Key["gpu"], g.Key["precision"], g.Key["ffn"]}, &g.Errors, g.Memory))
+	}
+	return rows
+}
+
+// farthestRows are the single training runs farthest off, so that no list of them goes stale.
+func farthestRows(d *validate.Document) [][]string {
+	var rows [][]string
+	for _, s := range d.Worst(worstRows) {
+		rows = append(rows, []string{s.ID, s.Model, s.GPU, fmt.Sprintf("%.4g", s.Measured), fmt.Sprintf("%.4g", s.Predicted),
+			fmt.Sprintf("%+.0f %%", 100*(s.Ratio()-1)), strings.ReplaceAll(s.Plan, ",", " ")})
 	}
 	return rows
 }
