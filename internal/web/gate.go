@@ -12,6 +12,10 @@ type Limits struct {
 	Turns   int           // searches at once, default 2; twice as many quick answers beside them
 	Waiting int           // requests that wait for a turn, default 256
 	Time    time.Duration // of one answer, default 2 min
+	// Connections are those open at once, default 512; further ones wait to be accepted.
+	Connections int
+	// Watchers are the streams that follow an evaluation at once, default 32.
+	Watchers int
 }
 
 func (l Limits) filled() Limits {
@@ -26,6 +30,12 @@ func (l Limits) filled() Limits {
 	}
 	if l.Time == 0 {
 		l.Time = 2 * time.Minute
+	}
+	if l.Connections == 0 {
+		l.Connections = 512
+	}
+	if l.Watchers == 0 {
+		l.Watchers = 32
 	}
 	return l
 }

@@ -1,7 +1,9 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
+	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -30,6 +32,7 @@ type sample struct {
 type live struct {
 	mu       sync.Mutex
 	on       bool
+	most     int // watchers at once
 	watchers map[chan liveEvent]struct{}
 }
 
@@ -76,19 +79,27 @@ func (l *live) tell(e liveEvent) {
 	}
 }
 
-// watch gets the events from now on; ok is false where nothing is under way.
-func (l *live) watch() (w chan liveEvent, ok bool) {
+// watchAgain is when a watcher that found no place may try again: seconds.
+const watchAgain = 10
+
+// watch gets the events from now on; nil where nothing is under way. It fails where
+// as many watch already as may.
+func (l *live) watch() (w chan liveEvent, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.on {
-		return nil, false
+		return nil, nil
+	}
+	if len(l.watchers) >= l.most {
+		full := problem(http.StatusServiceUnavailable, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain))
+		return nil, huma.ErrorWithHeaders(full, http.Header{"Retry-After": {strconv.Itoa(watchAgain)}})
 	}
 	w = make(chan liveEvent, 256)
 	if l.watchers == nil {
 		l.watchers = map[chan liveEvent]struct{}{}
 	}
 	l.watchers[w] = struct{}{}
-	return w, true
+	return w, nil
 }
 
 func (l *live) leave(w chan liveEvent) {
@@ -114,10 +125,9 @@ func liveOf(x *bench.Event) (liveEvent, bool) {
 	return liveEvent{}, false
 }
 
-// follow hands the events of the evaluation under way on.
-func (s *Server) follow(h huma.Context) {
-	w, ok := s.live.watch()
-	if !ok {
+// follow hands the events of the evaluation under way on; w nil says that there is none.
+func (s *Server) follow(h huma.Context, w chan liveEvent) {
+	if w == nil {
 		h.SetStatus(http.StatusNoContent)
 		return
 	}

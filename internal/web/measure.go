@@ -89,10 +89,15 @@ func (s *Server) benchRoutes() {
 		return &huma.StreamResponse{Body: func(h huma.Context) { s.measure(h, c) }}, nil
 	})
 	watch := operation("live", "/api/v1/runs/live", tagMeasured, "The evaluation under way, as events; 204 where there is none")
+	watch.Errors = []int{http.StatusUnauthorized, http.StatusServiceUnavailable}
 	watch.Responses = s.eventsAnswer(map[string]any{"sample": sample{}, "stage": bench.Stage{}, "end": ended{}})
 	watch.Responses["204"] = &huma.Response{Description: "no evaluation is under way"}
 	huma.Register(s.api, watch, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
-		return &huma.StreamResponse{Body: s.follow}, nil
+		w, err := s.live.watch()
+		if err != nil {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(h huma.Context) { s.follow(h, w) }}, nil
 	})
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"golang.org/x/net/netutil"
 
 	"github.com/ridgeline/ridgeline/internal/store"
 )
@@ -45,6 +46,7 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{options: o, limits: o.Limits.filled(), stop: stop}
 	s.gate = newGate(ctx, s.limits)
+	s.live.most = s.limits.Watchers
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
 	s.routes()
@@ -104,7 +106,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ErrorLog:          log.New(io.Discard, "", 0), // of connections that break: they may name anything a client sent
 	}
 	failed := make(chan error, 1)
-	go func() { failed <- h.Serve(l) }()
+	go func() { failed <- h.Serve(netutil.LimitListener(l, s.limits.Connections)) }()
 	select {
 	case err := <-failed:
 		s.Close()

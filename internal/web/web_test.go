@@ -17,7 +17,11 @@ import (
 // serve starts a server for the test.
 func serve(t *testing.T, o Options) *httptest.Server {
 	t.Helper()
-	s := New(o)
+	return serveOn(t, New(o))
+}
+
+func serveOn(t *testing.T, s *Server) *httptest.Server {
+	t.Helper()
 	h := httptest.NewServer(s.Handler())
 	t.Cleanup(func() {
 		s.Close()
