@@ -6,7 +6,9 @@ package advise
 import (
 	"context"
 	"fmt"
+	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/search"
@@ -34,16 +36,30 @@ func (q *Question) Evaluator() (*train.Evaluator, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, f := range []unit.Format{q.Precision.GEMM, q.Precision.Attention, q.Precision.Head} {
-		if err := e.Machine().Supports(f); err != nil {
-			return nil, fmt.Errorf("precision %s: %w", q.Precision.Name, err)
+	if err := q.multiplies(e.Machine(), &q.Precision); err != nil {
+		var able []string
+		for _, name := range plan.PrecisionNames() {
+			if p := plan.Precisions[name]; q.multiplies(e.Machine(), &p) == nil {
+				able = append(able, name)
+			}
 		}
-	}
-	if q.Precision.GEMM == unit.MXFP8 && !q.Cluster.Device.BlockScaled() {
-		return nil, fmt.Errorf("precision %s: %s has no block-scaled (MX) products: use fp8 or fp8-tensor", q.Precision.Name, q.Cluster.Device.Name)
+		return nil, fmt.Errorf("precision %s: %w: use one of %s", q.Precision.Name, err, strings.Join(able, ", "))
 	}
 	q.evaluator = e
 	return e, nil
+}
+
+// multiplies says whether the device has the products of a precision.
+func (q *Question) multiplies(m *cost.Machine, p *plan.Precision) error {
+	for _, f := range []unit.Format{p.GEMM, p.Attention, p.Head} {
+		if m.MatrixRate(f) == 0 {
+			return fmt.Errorf("%s has no %s matrix rate", q.Cluster.Device.Name, f)
+		}
+	}
+	if p.GEMM == unit.MXFP8 && !q.Cluster.Device.BlockScaled() {
+		return fmt.Errorf("%s has no block-scaled (MX) products", q.Cluster.Device.Name)
+	}
+	return nil
 }
 
 // with is the question about something else, with nothing priced yet.

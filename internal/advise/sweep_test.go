@@ -2,10 +2,12 @@ package advise
 
 import (
 	"context"
+	"math"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 // A faster machine makes no plan slower, and where the winner changes the two
@@ -79,5 +81,32 @@ func TestMoments(t *testing.T) {
 				t.Errorf("%s: %+v", text, x)
 			}
 		}
+	}
+}
+
+// The passes of one rank hold the wait for experts that the step states.
+func TestMomentsHoldExpertWaits(t *testing.T) {
+	q := question(t, "mixtral-8x7b", "h100x16", 256, 4096, "bf16")
+	r := best(t, q, "ep=8,pp=2,schedule=1f1b")
+	e, err := q.Evaluator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	m, err := e.Moments(&r.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, near := r.Waits[train.WaitEP], false
+	var sums []unit.Seconds
+	for _, waits := range m.Waits {
+		var sum unit.Seconds
+		for _, w := range waits {
+			sum += w[train.WaitEP]
+		}
+		sums = append(sums, sum)
+		near = near || math.Abs(float64(sum/want-1)) < 1e-3
+	}
+	if want <= 0 || !near {
+		t.Errorf("ranks wait %v for experts, the step %v", sums, want)
 	}
 }

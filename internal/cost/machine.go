@@ -3,6 +3,7 @@ package cost
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -114,7 +115,7 @@ func (m *Machine) Supports(f unit.Format) error {
 			have = append(have, g.String())
 		}
 	}
-	return fmt.Errorf("%s has no %s matrix rate: use one of %v", m.cluster.Device.Name, f, have)
+	return fmt.Errorf("%s has no %s matrix rate: use one of %s", m.cluster.Device.Name, f, strings.Join(have, ", "))
 }
 
 // MatrixRate is the FLOP/s that prices large products of format f.

@@ -50,7 +50,7 @@ func (e *Evaluator) Moments(p *plan.Plan) (*Moments, error) {
 	for rank, list := range lay.Ranks {
 		waits := make([][NumWaits]unit.Seconds, len(list))
 		for i := range list {
-			r := Result{Plan: *p}
+			r := Result{Plan: *p, Experts: e.job.Model.MoE()}
 			r.passWaits(&list[i], &l)
 			waits[i] = r.Waits
 			m.send(rank, &list[i], p, &l)

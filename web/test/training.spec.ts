@@ -304,3 +304,19 @@ test.describe('Vietnamese', () => {
     await expect(page.locator('#verdict')).not.toContainText('between nodes')
   })
 })
+
+test('waits of expert parallelism are drawn in the passes and named beneath', async ({ page }) => {
+  await open(page, '#/training?model=mixtral-8x7b&cluster=h100x16&batch=256&precision=bf16&plan=ep%3D8')
+  const timeline = page.locator('#figure-timeline')
+  await timeline.getByRole('button', { name: 'start' }).click()
+  const waits = timeline.locator('svg [role=listitem] [class="wait-ep"]') // not the shapes of thousands, which may be empty
+  await expect(waits.first()).toBeVisible()
+  expect(await waits.first().evaluate((el) => Number(el.getAttribute('width')))).toBeGreaterThan(1)
+  await expect(timeline.locator('.legend [class="wait-ep"]')).toHaveCount(1)
+  expect(await timeline.locator('.legend [class="wait-ep"]').evaluate((el) => getComputedStyle(el).fill)).toContain('#wait-ep')
+  await timeline.screenshot({ path: 'screenshots/timeline-waits.png' })
+  await page.emulateMedia({ colorScheme: 'dark' })
+  await timeline.screenshot({ path: 'screenshots/timeline-waits-dark.png' })
+  await page.setViewportSize({ width: 390, height: 844 })
+  await timeline.screenshot({ path: 'screenshots/timeline-waits-phone.png' })
+})

@@ -8,8 +8,10 @@ import { preferred } from '../src/i18n'
 import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
 import { variants } from '../src/serving/pareto'
+import { loadsOf } from '../src/measured/runs'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
+import { waitsIn } from '../src/training/passes'
 import { steps } from '../src/training/walls'
 import { formats } from '../src/units'
 import type { InferDoc, Point } from '../src/api/types'
@@ -102,4 +104,19 @@ test('names that the server chooses from are said in Vietnamese', () => {
   expect(families.length).toBeGreaterThan(5)
   expect(strategies.filter((x) => vi.strategy(x) === x)).toEqual([])
   expect(families.filter((x) => vi.alternative(x) === x)).toEqual([])
+})
+
+test('what a bench does not state stays missing and is not 0', () => {
+  const stage = { concurrency: 4, rate: null, ttft_ms: { mean: null }, tpot_ms: null, output_tokens_per_second: null }
+  const [one, two] = loadsOf({ stages: [stage, { ...stage, concurrency: 8, ttft_ms: { mean: 20 }, output_tokens_per_second: 0 }] })
+  expect(one).toMatchObject({ concurrency: 4, ttft: null, tpot: null, output: null })
+  expect(two).toMatchObject({ concurrency: 8, ttft: 0.02, tpot: null, output: 0 })
+})
+
+test('waits take their share of a pass, from its end, and never more than the pass', () => {
+  const at = { x: 10, y: 0, width: 100, height: 8 }
+  const pass = { pass: 'F', microbatch: 0, chunk: 0, start: 1, end: 3 }
+  expect(waitsIn({ ...pass, waits: { ep: 0.5, tp: 0.25 } }, at).map((w) => [w.kind, w.at.x, w.at.width])).toEqual([['ep', 85, 25], ['tp', 72.5, 12.5]])
+  expect(waitsIn({ ...pass, waits: { ep: 9, tp: 1 } }, at).map((w) => [w.kind, w.at.width])).toEqual([['ep', 100]])
+  expect(waitsIn(pass, at)).toEqual([])
 })

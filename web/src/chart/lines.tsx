@@ -3,10 +3,11 @@ import { Axes, frame, roomFor } from './axes'
 import { Marks, type Mark } from './marks'
 import { doubling, linear, log, padded, type Scale } from './scale'
 
+/** Series of points; where y is null nothing is known, and the line has a gap. */
 export interface Series {
   name: string
   tone: number // 1 to 8
-  points: { x: number; y: number; label: string; strong?: boolean; faint?: boolean }[]
+  points: { x: number; y: number | null; label: string; strong?: boolean; faint?: boolean }[]
   dotted?: boolean
 }
 
@@ -27,15 +28,15 @@ export interface LinesProps {
 
 /** Lines draws series of points, joined or not. */
 export function Lines(p: LinesProps) {
-  const all = p.series.flatMap((s) => s.points)
+  const all = p.series.flatMap((s) => known(s.points))
   if (!all.length) return null
   const levels = p.limit ? [...all.map((d) => d.y), p.limit.y] : all.map((d) => d.y)
   const box = frame(p.width, p.height ?? 280, { left: roomFor(scale(p.yScale ?? 'linear', levels, [1, 0]).marks(5).map(p.yText)) })
   const x = scale(p.xScale ?? 'linear', all.map((d) => d.x), [box.left, box.width - box.right])
   const y = scale(p.yScale ?? 'linear', levels, [box.height - box.bottom, box.top])
-  const path = line<{ x: number; y: number }>((d) => x.at(d.x), (d) => y.at(d.y))
+  const path = line<{ x: number; y: number | null }>((d) => x.at(d.x), (d) => y.at(d.y ?? 0)).defined((d) => d.y !== null)
   const marks: Mark[] = p.series.flatMap((s) =>
-    s.points.map((d) => ({
+    known(s.points).map((d) => ({
       x: x.at(d.x),
       y: y.at(d.y),
       label: d.label,
@@ -61,6 +62,8 @@ export function Lines(p: LinesProps) {
     </svg>
   )
 }
+
+const known = <P extends { y: number | null }>(points: P[]) => points.filter((d): d is P & { y: number } => d.y !== null)
 
 function scale(kind: 'linear' | 'log' | 'doubling', values: number[], range: [number, number]): Scale {
   if (kind === 'linear') return linear([0, Math.max(...values) * 1.04 || 1], range)

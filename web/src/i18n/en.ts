@@ -137,7 +137,7 @@ export const en = {
   timeline: {
     title: 'Step as a timeline',
     note: (step: string, bubble: string, kind: string) => `A row is a pipeline stage, under it what it sends. The step takes ${step}; schedule ${kind}; the busiest rank idles ${bubble} of it.`,
-    inside: (waits: string) => ` Passes hold waits of the busiest rank, which have no colour of their own: ${waits}; pointing at a pass names its own.`,
+    inside: (waits: string) => ` Hatched is the share of a pass that waits for links, drawn at its end, wherever in it the wait lies; of the busiest rank: ${waits}.`,
     closing: 'gradient exchange',
     optimizer: 'optimizer',
     send: (from: number, to: number, link: string) => `stage ${from} sends to stage ${to} (${link})`,

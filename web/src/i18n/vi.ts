@@ -158,7 +158,7 @@ export const vi: Dict = {
   timeline: {
     title: 'Bước trên trục thời gian',
     note: (step, bubble, kind) => `Mỗi hàng là một tầng đường ống, bên dưới là những gì nó gửi đi. Bước mất ${step}; lịch ${kind}; rank bận nhất nhàn rỗi ${bubble} thời gian.`,
-    inside: (waits) => ` Các lượt chứa thời gian chờ của rank bận nhất, không có màu riêng: ${waits}; chỉ vào một lượt để xem phần chờ của nó.`,
+    inside: (waits) => ` Phần gạch chéo là thời gian lượt đó chờ liên kết, vẽ ở cuối lượt dù việc chờ nằm ở đâu trong đó; trên rank bận nhất: ${waits}.`,
     closing: 'trao đổi gradient',
     optimizer: 'optimizer',
     send: (from, to, link) => `tầng ${from} gửi cho tầng ${to} (${link})`,

@@ -6,7 +6,7 @@ import { Figure, Legend } from '../chart/figure'
 import { Lines, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
 import { Card, Failed, Field } from '../ui/parts'
-import { loadsOf, type Run } from './runs'
+import { loadsOf, type Load, type Run } from './runs'
 
 /** Predict asks what the measured service should have done, and lays the answer beside the measurement. */
 export function Predict({ run }: { run: Run }) {
@@ -51,21 +51,22 @@ export function Predict({ run }: { run: Run }) {
 
 const figures = ['tpot', 'ttft', 'output'] as const
 
-function Beside({ loads, doc, say }: { loads: ReturnType<typeof loadsOf>; doc: InferDoc; say: (name: string, gap: number) => string }) {
+function Beside({ loads, doc, say }: { loads: Load[]; doc: InferDoc; say: (name: string, gap: number) => string }) {
   const { t, f } = useLang()
   const of = { tpot: 'tpot_seconds', ttft: 'ttft_seconds', output: 'output_tokens_per_second' } as const
   const names = { tpot: 'TPOT', ttft: 'TTFT', output: t.serving.throughput }
   const text = (k: (typeof figures)[number]) => (k === 'output' ? f.num : f.seconds)
   const rows = figures.flatMap((k) =>
     loads.flatMap((l) => {
-      const p = doc.points?.find((x) => x.concurrency === l.concurrency)?.[of[k]]
-      return p && l[k] > 0 ? [{ k, concurrency: l.concurrency, measured: l[k], predicted: p, gap: p / l[k] - 1 }] : []
+      const predicted = doc.points?.find((x) => x.concurrency === l.concurrency)?.[of[k]] ?? null
+      const measured = l[k]
+      return measured === null && predicted === null ? [] : [{ k, concurrency: l.concurrency, measured, predicted, gap: measured && predicted ? predicted / measured - 1 : null }]
     }),
   )
-  const worst = [...rows].sort((a, b) => Math.abs(b.gap) - Math.abs(a.gap))[0]
+  const worst = rows.filter((r) => r.gap !== null).sort((a, b) => Math.abs(b.gap!) - Math.abs(a.gap!))[0]
   return (
     <>
-      {worst && <p class="sentence">{say(`${names[worst.k]}, ${t.serving.load(f.int(worst.concurrency))}`, worst.gap)}</p>}
+      {worst && <p class="sentence">{say(`${names[worst.k]}, ${t.serving.load(f.int(worst.concurrency))}`, worst.gap!)}</p>}
       <Legend keys={[{ name: t.measured.measured, tone: 'tone1' }, { name: t.measured.predicted, tone: 'tone2' }]} />
       <div class="pictures three">
         {figures.map((k) => {
@@ -74,7 +75,7 @@ function Beside({ loads, doc, say }: { loads: ReturnType<typeof loadsOf>; doc: I
             name: t.measured[w],
             tone: i + 1,
             dotted: w === 'predicted',
-            points: mine.map((r) => ({ x: r.concurrency, y: r[w], label: `${t.measured[w]}: ${text(k)(r[w])}\n${t.serving.load(f.int(r.concurrency))}\n${t.measured.gap} ${f.percent(r.gap)}` })),
+            points: mine.map((r) => ({ x: r.concurrency, y: r[w], label: `${t.measured[w]}: ${text(k)(r[w])}\n${t.serving.load(f.int(r.concurrency))}` + (r.gap === null ? '' : `\n${t.measured.gap} ${f.percent(r.gap)}`) })),
           }))
           return (
             <Figure

@@ -106,15 +106,27 @@ export function groupsOf(d: Json): { name: string; n: number; median: number; bi
     .sort((a, b) => b.median - a.median)
 }
 
-/** loads of a bench: its closed stages, which a prediction can answer. */
-export function loadsOf(d: Json): { concurrency: number; ttft: number; tpot: number; output: number; isl: number; osl: number }[] {
+/** Load of a bench and its means, SI; null = the run does not state it, which is not 0. */
+export interface Load {
+  concurrency: number
+  ttft: number | null
+  tpot: number | null
+  output: number | null
+  isl: number
+  osl: number
+}
+
+const stated = (v: unknown, factor = 1): number | null => (typeof v === 'number' && Number.isFinite(v) ? v * factor : null)
+
+/** loadsOf a bench: its closed stages, which a prediction can answer. */
+export function loadsOf(d: Json): Load[] {
   return stages(d)
     .filter((s) => Number(s.concurrency) > 0 && !(Number(s.rate) > 0))
     .map((s) => ({
       concurrency: Number(s.concurrency),
-      ttft: Number(at(s, 'ttft_ms', 'mean')) / 1e3,
-      tpot: Number(at(s, 'tpot_ms', 'mean')) / 1e3,
-      output: Number(s.output_tokens_per_second),
+      ttft: stated(at(s, 'ttft_ms', 'mean'), 1e-3),
+      tpot: stated(at(s, 'tpot_ms', 'mean'), 1e-3),
+      output: stated(s.output_tokens_per_second),
       isl: Math.round(Number(at(s, 'input_tokens', 'mean')) || 0),
       osl: Math.round(Number(at(s, 'output_tokens', 'mean')) || 0),
     }))

@@ -9,6 +9,7 @@ import { linear } from '../chart/scale'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
 import { Failed, Skeleton } from '../ui/parts'
+import { box4, Hatches, Mass, Shape, waitKinds, type Place } from './passes'
 import { requestOf, type Priced } from './request'
 
 const asked = new Map<string, Promise<TimelineDoc>>()
@@ -33,9 +34,6 @@ export function useTimeline(s: Training, plan: Priced, id: string): Loaded<Timel
 
 const windows = ['whole', 'start', 'middle', 'end'] as const
 
-// Waits that passes hold, beside those that have a place of their own in the picture.
-const insidePasses = ['tp', 'cp', 'ep']
-
 // Above this many passes in view they are drawn as one shape for each kind: no
 // reader points at one of thousands.
 const mostMarks = 2000
@@ -52,7 +50,8 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
   const { end, span, kinds } = laid
   const from = { whole: 0, start: 0, middle: end / 2 - span / 2, end: end - span }[view]
   const to = view === 'whole' ? end : from + span
-  const waits = insidePasses.filter((k) => (plan.result!.exposed[k] ?? 0) > 0).map((k) => `${t.part(k)} ${f.seconds(plan.result!.exposed[k])}`)
+  const held = waitKinds.filter((k) => (plan.result!.exposed[k] ?? 0) > 0)
+  const waits = held.map((k) => `${t.part(k)} ${f.seconds(plan.result!.exposed[k])}`)
   return (
     <Figure
       name="timeline"
@@ -64,6 +63,7 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
           <Legend
             keys={[
               ...kinds.map((k) => ({ name: t.pass(k), tone: 'pass-' + k })),
+              ...held.map((k) => ({ name: t.part(k), tone: 'wait-' + k })),
               { name: t.timeline.comm, tone: 'pass-comm' },
               { name: t.timeline.optimizer, tone: 'pass-opt' },
               { name: t.timeline.bubble, tone: 'pass-bubble' },
@@ -76,7 +76,7 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
           </div>
         </div>
       }
-      data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)'], rows: laid.rows }}
+      data={{ head: [t.memory.rank, t.timeline.pass, t.timeline.microbatch, t.timeline.begin + ' (s)', t.timeline.endsAt + ' (s)', ...waitKinds.map((k) => t.part(k) + ' (s)')], rows: laid.rows }}
       of={[doc, view]}
       draw={(width) => <Rows width={width} doc={doc} from={from} to={to} />}
     />
@@ -92,7 +92,7 @@ function inView(doc: TimelineDoc) {
     end,
     span,
     kinds: [...new Set([...new Set(all.map((p) => p.pass))].flatMap((k) => (k === 'FB' ? ['F', 'B'] : [k])))],
-    rows: all.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end]),
+    rows: all.map((p) => [p.stage, p.pass, p.microbatch, p.start, p.end, ...waitKinds.map((k) => p.waits?.[k] ?? 0)]),
   }
 }
 
@@ -133,6 +133,7 @@ function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from:
     : doc.stages.map((d) => ({ x: box.width / 2, y: box.top + d.stage * pitch, label: `${t.memory.stage(d.stage)}: ${t.timeline.many(d.passes.length)}`, shape: <rect class="hit" x={box.left} y={box.top + d.stage * pitch} width={box.width - box.left - box.right} height={row} /> }))
   return (
     <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={t.timeline.title}>
+      <Hatches />
       <g class="axes" aria-hidden="true">
         {doc.stages.map((d) => (
           <g key={d.stage}>
@@ -151,36 +152,3 @@ function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from:
 }
 
 const which = (p: Pass, word: string): string => `${word} ${p.microbatch}` + (p.backward_microbatch !== undefined ? ` (F), ${p.backward_microbatch} (B)` : '')
-
-const box4 = (at: Place): string => `M${at.x.toFixed(2)} ${at.y.toFixed(2)}h${at.width.toFixed(2)}v${at.height.toFixed(2)}h${(-at.width).toFixed(2)}z`
-
-/** Mass is thousands of passes, one shape for each kind. */
-function Mass({ passes }: { passes: { p: Pass; at: Place }[] }) {
-  const of = (k: string) => passes.filter(({ p }) => p.pass === k)
-  const half = (at: Place, second: boolean): Place => ({ ...at, height: at.height / 2, y: at.y + (second ? at.height / 2 : 0) })
-  const pairs = of('FB')
-  const d = {
-    F: [...of('F').map((x) => box4(x.at)), ...pairs.map((x) => box4(half(x.at, false)))],
-    B: [...of('B').map((x) => box4(x.at)), ...pairs.map((x) => box4(half(x.at, true)))],
-    W: of('W').map((x) => box4(x.at)),
-  }
-  return <g aria-hidden="true">{Object.entries(d).map(([k, v]) => <path key={k} class={'pass-' + k} d={v.join('')} />)}</g>
-}
-
-interface Place {
-  x: number
-  y: number
-  width: number
-  height: number
-}
-
-/** Shape of a pass; an overlapped pair is drawn as its forward over its backward half. */
-function Shape({ p, at }: { p: Pass; at: Place }) {
-  if (p.pass !== 'FB') return <rect class={`pass-${p.pass} seam`} {...at} />
-  return (
-    <>
-      <rect class="pass-F seam" {...at} height={at.height / 2} />
-      <rect class="pass-B seam" {...at} y={at.y + at.height / 2} height={at.height / 2} />
-    </>
-  )
-}
