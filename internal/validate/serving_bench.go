@@ -2,6 +2,7 @@ package validate
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -38,7 +39,10 @@ func ReadBench(r io.Reader, name string, job *ServingRun) (runs []ServingRun, sk
 			} `json:"client"`
 		} `json:"stages"`
 	}
-	if err := json.NewDecoder(text).Decode(&doc); err != nil {
+	switch err := json.NewDecoder(text).Decode(&doc); {
+	case errors.Is(err, io.EOF):
+		return nil, nil, fmt.Errorf("%s: the file is empty: give the document of `ridgeline bench --json`", name)
+	case err != nil:
 		return nil, nil, fmt.Errorf("%s: %w: give the document of `ridgeline bench --json`", name, err)
 	}
 	if len(doc.Stages) == 0 {
