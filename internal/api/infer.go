@@ -22,7 +22,7 @@ type InferRequest struct {
 	Plan        *plan.ServingText // keys that the user gave; the others are searched
 	ISL, OSL    int64             // tokens per request in and out, means
 	Longest     int64             // tokens of the longest request with its answer; 0 = all are alike
-	Concurrency []int             // requests in flight at the service, ascending
+	Concurrency []int             // requests in flight at the service, ascending; empty = powers of two, see defaultLoads
 	Weights     []unit.Format     // default: the checkpoint's
 	Experts     []unit.Format     // routed experts; default: Weights, or the checkpoint's
 	KV          []unit.Format     // default: BF16
@@ -89,6 +89,11 @@ func Infer(ctx context.Context, r *InferRequest) (*InferAnswer, error) {
 	variants, err := r.variants()
 	if err != nil {
 		return nil, err
+	}
+	if len(r.Concurrency) == 0 {
+		if r, err = r.withLoads(q, variants); err != nil {
+			return nil, err
+		}
 	}
 	a := &InferAnswer{Request: r}
 	for i, v := range variants {
@@ -158,8 +163,8 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--isl and --osl: the longest request has %d tokens with its answer and %s a context of %d: shorten them", r.Longest, r.Model.Name, r.Model.MaxContext)
 	case r.Model.MaxContext > 0 && r.ISL+r.OSL > r.Model.MaxContext:
 		return nil, fmt.Errorf("--isl %d and --osl %d pass the %d tokens of context of %s: shorten the requests", r.ISL, r.OSL, r.Model.MaxContext, r.Model.Name)
-	case len(r.Clusters) == 0 || len(r.Concurrency) == 0:
-		return nil, fmt.Errorf("a question about serving needs a cluster and a concurrency")
+	case len(r.Clusters) == 0:
+		return nil, fmt.Errorf("a question about serving needs a cluster")
 	case r.Chunk < 0:
 		return nil, fmt.Errorf("--batch-tokens %d: give at least 1 token per step", r.Chunk)
 	case r.Slots < 0 || r.Slots > deploy.MaxConcurrency:

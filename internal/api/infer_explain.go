@@ -30,7 +30,7 @@ func ExplainInfer(ctx context.Context, r *InferRequest) (*InferAnswer, []Explain
 	if err != nil || !a.Best.Best.Fits {
 		return a, nil, err
 	}
-	q, err := inferQuestion(r)
+	q, err := inferQuestion(a.Request) // with the loads that were looked at
 	if err != nil {
 		return nil, nil, err
 	}

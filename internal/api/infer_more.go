@@ -61,6 +61,9 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 		return nil // nothing runs: there is nothing to explain
 	}
 	context := q.ISL + q.OSL/2
+	if w := slowerCache(q, v, x, in, b.Batch, context); w != "" {
+		a.Warnings = append(slices.Clone(a.Warnings), w)
+	}
 	flips := in.Engine.Flips(context, flipsTo)
 	a.FlipsTo = flipsTo
 	rows := in.Engine.Explain(&infer.Batch{Decode: 1, DecodeContext: context})
@@ -89,6 +92,31 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 	}
 	return a.latency(q, 2*in.Engine.Machine().FabricLatency())
 }
+
+// slowerCache says by how much a narrow cache makes the decode step slower than one of 16
+// bit does; "" where it does not, by more than the fits of its kernels tell apart.
+func slowerCache(q *deploy.Question, v *deploy.Variant, x plan.Serving, in *deploy.Instance, batch int, context int64) string {
+	if v.KV.Bits() >= unit.BF16.Bits() {
+		return ""
+	}
+	wide := *v
+	wide.KV = unit.BF16
+	other, err := q.Build(&wide, x)
+	if err != nil {
+		return "" // the wide cache has no room: there is nothing to choose
+	}
+	b := infer.Batch{Decode: batch, DecodeContext: int64(batch) * context}
+	narrow, plain := in.Engine.Step(&b).Total, other.Engine.Step(&b).Total
+	if narrow < plain*(1+toldApart) {
+		return ""
+	}
+	return fmt.Sprintf("the KV cache in %s makes a decode step %.0f %% slower than in bf16 (%s against %s): its attention kernel is priced by constants fitted on the measured GPUs of the generation (Hopper: H100 and H200), check it on %s",
+		v.KV, 100*float64(narrow/plain-1), unit.FormatSeconds(narrow), unit.FormatSeconds(plain), v.Cluster.Device.Name)
+}
+
+// toldApart is the relative difference of steps below which fitted kernels are alike: their
+// errors on held-out rows are several per cent.
+const toldApart = 0.03
 
 // bounds are limits that hold whatever the engine does.
 func (a *InferAnswer) bounds(e *infer.Engine, v *deploy.Variant, batch int) {

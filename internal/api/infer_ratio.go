@@ -66,6 +66,11 @@ func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 	if len(variants) != 1 {
 		return nil, fmt.Errorf("a ratio is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
 	}
+	if len(r.Concurrency) == 0 {
+		if r, err = r.withLoads(q, variants); err != nil {
+			return nil, err
+		}
+	}
 	a := &RatioAnswer{Request: r, Variant: variants[0]}
 	have := int(a.Variant.Cluster.GPUs)
 	for n := 1; n <= ratioWorkers; n++ {

@@ -136,7 +136,6 @@ func TestBadServicesAreRefused(t *testing.T) {
 			r.Measured = make([]infer.Measured, 1)
 			r.KV = []unit.Format{unit.BF16, unit.FP8}
 		},
-		"needs a cluster":    func(r *InferRequest) { r.Concurrency = nil },
 		"--max-sequences -1": func(r *InferRequest) { r.Slots = -1 },
 	} {
 		r := service(t, "tp=8", 1)

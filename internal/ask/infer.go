@@ -52,9 +52,6 @@ const (
 	loadsUsage = "measured load of each routed expert of a layer, in place of --skew: numbers in `FILE`"
 )
 
-// defaultConcurrency is what a question without --concurrency looks at.
-const defaultConcurrency = "1..1024"
-
 // NewInfer is a question with nothing given.
 func NewInfer() *Infer {
 	f := &Infer{Flags: pflag.NewFlagSet("infer", pflag.ContinueOnError)}
@@ -64,7 +61,7 @@ func NewInfer() *Infer {
 	Text(fs, &f.plan, "plan", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
 	fs.Var(Quantity(&f.isl, workload.ParseLength, "N", ""), "isl", "input tokens per request, all alike: 1024; or varied: 820..1024, 1024+-20%")
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
-	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default "+defaultConcurrency+")")
+	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default: powers of two up to 1024 or to what the caches of the cluster hold, at most 65536)")
 	fs.Var(Quantity(&f.weights, Distinct(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
 	fs.Var(Quantity(&f.experts, Distinct(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
 	fs.Var(Quantity(&f.kv, Distinct(Format), "LIST", ""), "kv", "formats of the KV cache to compare (default bf16)")
@@ -111,9 +108,6 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Eager: f.eager, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
 	if f.isl.Varies() || f.osl.Varies() {
 		r.Longest = int64(f.isl.High + f.osl.High)
-	}
-	if r.Concurrency == nil {
-		r.Concurrency, _ = Concurrencies(defaultConcurrency)
 	}
 	var err error
 	if r.Clusters, err = f.machines(find); err != nil {

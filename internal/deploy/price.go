@@ -81,6 +81,17 @@ func misfits(q *Question, v *Variant, l Layout, in *Instance, err error) ([]*Poi
 // point is the steady state of x's replicas, which share n requests evenly and
 // generate for at most slots of them at once each; 0 = the engine's own limit.
 func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int) (*Point, error) {
+	p, err := in.tried(q, v, x, n, slots)
+	if err != nil {
+		return nil, err
+	}
+	full, err := in.Saturate(q, int64(slots))
+	p.Full = full.Times(x.Replicas)
+	return p, err
+}
+
+// tried is point without its capacity, which takes several solutions of the steady state.
+func (in *Instance) tried(q *Question, v *Variant, x plan.Serving, n, slots int) (*Point, error) {
 	each := int64((n + x.Replicas - 1) / x.Replicas)
 	s, err := in.steady(q, each, int64(slots))
 	if err != nil {
@@ -93,11 +104,6 @@ func (in *Instance) point(q *Question, v *Variant, x plan.Serving, n, slots int)
 		Fits: true, Memory: m, Need: m.Parts.Total(), Tokens: copies(in.Engine.KVTokens(), x.Replicas), Chunk: q.Chunk, Slots: slots,
 		Most: copies(in.Engine.MaxConcurrency(length), x.Replicas), Batch: max(1, int(s.Decoding+0.5)), Decode: s.Step, Steady: s,
 		Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free, Warnings: in.Engine.Warnings(), Assumptions: in.Engine.Assumptions()}
-	full, err := in.Saturate(q, int64(slots))
-	if err != nil {
-		return nil, err
-	}
-	p.Full = full.Times(x.Replicas)
 	p.balance(in, s.Decoding*(1+float64(in.drafts())))
 	p.floor = s.Step.Floor / unit.Seconds(in.spec.Tokens())
 	if !in.corrected {
@@ -176,7 +182,7 @@ func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
 	var err error
 	try := func(slots int) *Point {
 		var x *Point
-		if x, err = in.point(q, v, p.Layout.Serving, p.Concurrency, slots); err != nil {
+		if x, err = in.tried(q, v, p.Layout.Serving, p.Concurrency, slots); err != nil {
 			return p
 		}
 		return x
@@ -185,11 +191,10 @@ func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
 	if slots == 0 || err != nil {
 		return nil, err
 	}
-	x := try(slots)
-	if err != nil || !q.SLO.Meets(x) {
+	if x := try(slots); err != nil || !q.SLO.Meets(x) {
 		return nil, err
 	}
-	return x, nil
+	return in.point(q, v, p.Layout.Serving, p.Concurrency, slots)
 }
 
 // binds names what binds a point: the queue first, then prompts, then the resource
