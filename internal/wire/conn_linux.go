@@ -145,8 +145,7 @@ func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 		}
 		return cut, 0, nil
 	}
-	n = copy(b, c.held)
-	n = c.lines.cut(b[:n])
+	n = copy(b, c.held[:c.lines.cut(c.held[:min(len(b), len(c.held))])])
 	c.held = c.held[n:]
 	return n, 0, nil
 }
