@@ -24,8 +24,9 @@ func (c Capacity) Times(instances int) Capacity {
 	return Capacity{c.Clients * n, c.Concurrency * n, c.Requests * n, c.Output * n}
 }
 
-// crowd is how many times the sequences that an instance may hold are sent to fill it.
-const crowd = 2
+// crowd is how many times the sequences that an instance may hold are sent to fill it: so
+// many that the wait for admission, steps of others, leaves no place empty.
+const crowd = 1000
 
 // Saturate is the capacity of the instance for requests like the load's, whatever the
 // load's own concurrency: rates of a closed loop of more clients than it takes, and the
@@ -36,11 +37,14 @@ func Saturate(e *Engine, l *Load) (Capacity, error) {
 	if _, err := Steady(e, &full); err != nil {
 		return Capacity{}, err
 	}
-	held, _ := newSteady(e, &full).held()
+	s := newSteady(e, &full)
+	held, _ := s.held()
 	full.Concurrency = int64(math.Ceil(crowd*held)) + 1
-	p, err := Steady(e, &full)
-	if err != nil {
-		return Capacity{}, err
+	p := s.solve()
+	generating := p.Decoding
+	if s.steps > 0 && e.profile.Separate {
+		// Places that come free in a step are filled one after the other before the next.
+		generating *= 1 - 1/(2*max(s.steps, 1))
 	}
 	full.Fixed = l.Fixed
 	var failed error
@@ -54,5 +58,5 @@ func Saturate(e *Engine, l *Load) (Capacity, error) {
 	if queues(int64(most)) { // places are left, the reading of prompts is used up
 		most = max(1, sort.Search(most-1, func(i int) bool { return queues(int64(i) + 1) }))
 	}
-	return Capacity{Clients: float64(most), Concurrency: p.Decoding, Requests: p.Requests, Output: p.Output}, failed
+	return Capacity{Clients: float64(most), Concurrency: generating, Requests: p.Requests, Output: p.Output}, failed
 }

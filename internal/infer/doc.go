@@ -16,6 +16,9 @@ type Batch struct {
 	Prefill       int64   // prompt tokens read in this step
 	PrefillPairs  float64 // query-key pairs of these tokens, causal, earlier chunks of the prompt included
 	Prompts       int     // prompts they belong to
+	// Busiest is the most prompt tokens that a replica reads, 0 = not known: steps full of
+	// parts of prompts hold more parts than replicas, but no more tokens.
+	Busiest int64
 }
 
 // Part is what a step's time is spent on.

@@ -59,7 +59,7 @@ func (t *TwoBatch) cut(b *Batch) bool {
 	h := &t.half[0]
 	*h = *b
 	h.Decode = (b.Decode + 1) / 2
-	h.Prefill = (b.Prefill + 1) / 2
+	h.Prefill, h.Busiest = (b.Prefill+1)/2, (b.Busiest+1)/2
 	if b.Prompts >= 2*max(t.Replicas, 1) {
 		h.Prompts = (b.Prompts + 1) / 2
 	}
@@ -72,7 +72,7 @@ func (t *TwoBatch) cut(b *Batch) bool {
 	t.half[1] = Batch{
 		Decode: b.Decode - h.Decode, DecodeContext: b.DecodeContext - h.DecodeContext, Draft: b.Draft,
 		Prefill: b.Prefill - h.Prefill, PrefillPairs: b.PrefillPairs - h.PrefillPairs,
-		Prompts: b.Prompts - h.Prompts,
+		Prompts: b.Prompts - h.Prompts, Busiest: h.Busiest,
 	}
 	if h.Prompts == b.Prompts { // cut inside
 		t.half[1].Prompts = b.Prompts

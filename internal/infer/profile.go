@@ -86,6 +86,9 @@ func (p *Profile) overhead(b *Batch, dp, layers int, eager bool) unit.Seconds {
 	if b.Prompts > 0 {
 		tokens *= float64(prompts) / float64(b.Prompts)
 	}
+	if b.Busiest > 0 {
+		tokens = min(tokens, float64(b.Busiest))
+	}
 	return p.Step + unit.Seconds(ceil(int64(b.Decode), int64(dp)))*p.Sequence + unit.Seconds(prompts)*p.Prompt +
 		unit.Seconds(tokens)*p.Token + unit.Seconds(layers)*layer
 }

@@ -88,10 +88,12 @@ type steady struct {
 	steps    float64 // decode steps of one answer
 	tokens   float64 // per sequence and step
 	context  float64 // cached tokens of a generating sequence, mean
-	capacity float64 // prompt chunks that fit into one step
+	left     float64 // prompt tokens that fit into one step of a replica
+	capacity float64 // prompt chunks that fit into one step, parts of them counted
 	chunks   float64 // steps that read one prompt
 	chunk    int64   // tokens of each
 	evicts   bool    // the cache is full and no room is set aside for whole answers
+	full     bool    // more clients than places: who ends is followed at once
 	others   float64 // (n-1)/n: what one of n clients sees of a population
 	batch    Batch
 }
@@ -141,13 +143,11 @@ func (s *steady) solve() Point {
 	l := s.l
 	held, limit := s.held()
 	clients := min(float64(l.Concurrency), held)
-	s.evicts = limit == CacheFull && float64(l.Concurrency) > held && !s.e.profile.Reserve
+	s.full = float64(l.Concurrency) > held
+	s.evicts = limit == CacheFull && s.full && !s.e.profile.Reserve
 	s.others = (clients - 1) / clients
-	s.budget(clients)
-	most := math.Inf(1) // generating sequences whose successors' prompts still fit
-	if s.steps > 0 {
-		most = s.capacity / s.chunks * s.steps
-	}
+	most := s.successors()
+	s.budget(min(clients, most))
 	if l.Fixed && s.e.profile.Separate {
 		if p, ok := s.lockstep(clients, held, limit); ok {
 			return p
@@ -157,16 +157,13 @@ func (s *steady) solve() Point {
 	step := s.step(n)
 	first := s.first(n, step)
 	for i := range iterations {
-		total := n
-		if s.steps > 0 {
-			total += n / (s.steps * step) * first
-		}
-		next := min(n*clients/total, most)
+		next := min(s.population(n, step, first, held), most)
 		near := math.Abs(next-n) < 1e-3*n
 		if i > iterations/4 { // steps count whole sequences: the fixed point may lie between two
 			next = (n + next) / 2
 		}
 		n = next
+		s.budget(n)
 		step = s.step(n)
 		first = s.first(n, step)
 		if near {
@@ -174,6 +171,20 @@ func (s *steady) solve() Point {
 		}
 	}
 	return s.point(n, step, first, held, limit)
+}
+
+// population is how many clients generate if n did so: all but those who wait or are
+// read; of those with a place, all but those who are read.
+func (s *steady) population(n, step, first, held float64) float64 {
+	if s.steps <= 0 {
+		return n
+	}
+	rate := n / (s.steps * step)
+	next := n * float64(s.l.Concurrency) / (n + rate*first)
+	if s.full {
+		next = min(next, n*held/(n+rate*s.reads(n)))
+	}
+	return next
 }
 
 // point turns the solution into the figures users ask for.
@@ -189,12 +200,16 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	if s.steps > 0 {
 		p.Requests = n / answer
 		used = n / s.steps * s.chunks / s.capacity
-		if most := s.most(held); p.Requests > most {
-			p.Requests, used = most, 1
-		}
 	} else {
 		p.Requests = min(c, held) / first
 		used = min(1, c/(s.capacity/s.chunks))
+	}
+	most := s.most(held)
+	if s.e.profile.Separate { // steps of prompts follow one another as long as it takes
+		used = p.Requests / most
+	}
+	if p.Requests > most {
+		p.Requests, used = most, 1
 	}
 	// Little's law gives the wait of those who neither generate nor are read nor are
 	// on their way between client and engine.

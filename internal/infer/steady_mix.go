@@ -24,26 +24,20 @@ type stretch struct {
 type reading struct {
 	s         *steady
 	n         float64
-	most      int64
+	most      float64
 	full      float64 // time of a step of most chunks; 0 = not asked for yet
 	stretches []stretch
 }
 
 func (s *steady) reading(n float64) *reading {
-	return &reading{s: s, n: n, most: int64(max(s.capacity, 1))}
+	return &reading{s: s, n: n, most: s.capacity}
 }
 
 // step is the time of a step of k chunks. Those beyond what fits are read in full steps.
 func (r *reading) step(k int64) float64 {
-	if k >= r.most {
-		if r.full == 0 {
-			r.full = r.s.mixed(r.n, r.most)
-		}
-		if k == r.most {
-			return r.full
-		}
+	if float64(k) >= r.most {
 		idle := r.step(0)
-		return idle + float64(k)/float64(r.most)*(r.full-idle)
+		return idle + float64(k)/r.most*(r.whole()-idle)
 	}
 	for i := len(r.stretches) - 1; i >= 0; i-- {
 		if t := &r.stretches[i]; t.a <= k && k <= t.b {
@@ -52,6 +46,14 @@ func (r *reading) step(k int64) float64 {
 	}
 	r.stretches = append(r.stretches, r.price(k))
 	return r.step(k)
+}
+
+// whole is the time of a full step.
+func (r *reading) whole() float64 {
+	if r.full == 0 {
+		r.full = r.s.mixed(r.n, r.most)
+	}
+	return r.full
 }
 
 // price is the stretch of k chunks: by those of the busiest replica 1, 2, 3 to 4, 5 to 8
@@ -63,11 +65,11 @@ func (r *reading) price(k int64) stretch {
 		each := (k - 1) / dp // chunks of the busiest replica, less one
 		wide := int64(1) << max(bits.Len64(uint64(each))-1, 0)
 		from := each / wide * wide
-		t.a, t.b = from*dp+1, min((from+wide)*dp, r.most-1)
+		t.a, t.b = from*dp+1, min((from+wide)*dp, int64(math.Ceil(r.most))-1)
 	}
-	t.at = r.s.mixed(r.n, t.a)
+	t.at = r.s.mixed(r.n, float64(t.a))
 	if t.b > t.a {
-		t.slope = (r.s.mixed(r.n, t.b) - t.at) / float64(t.b-t.a)
+		t.slope = (r.s.mixed(r.n, float64(t.b)) - t.at) / float64(t.b-t.a)
 	}
 	return t
 }
@@ -77,8 +79,9 @@ func (r *reading) price(k int64) stretch {
 // a step long (it touches all experts, and replicas of DP attention, which step together,
 // wait for the one that reads), what other replicas read meanwhile adds little.
 func (r *reading) mean(own int64, q float64) float64 {
-	if own >= r.most || q >= float64(r.most) {
-		return r.step(r.most)
+	apart := r.s.e.profile.Separate && own == 0 // as many full steps follow one another as it takes
+	if !apart && (float64(own) >= r.most || q >= r.most) {
+		return r.whole()
 	}
 	low := math.Floor(max(0, q-tails*math.Sqrt(q)))
 	gamma, _ := math.Lgamma(low + 1)
@@ -88,16 +91,16 @@ func (r *reading) mean(own int64, q float64) float64 {
 	}
 	time, weights := 0.0, 0.0
 	for k := int64(low); weights < 1-rest && p > 0; k++ {
-		chunks := own + k
-		if own > 0 { // the others' chunks that do not fit wait
-			chunks = min(chunks, r.most)
+		t := r.step(own + k)
+		if own > 0 && float64(own+k) > r.most { // the others' chunks that do not fit wait
+			t = r.whole()
 		}
-		time += p * r.step(chunks)
+		time += p * t
 		weights += p
 		p *= q / float64(k+1)
 	}
 	time /= weights
-	if r.full > 0 {
+	if r.full > 0 && !apart {
 		time = min(time, r.full)
 	}
 	return time
@@ -122,7 +125,7 @@ type groups struct {
 func (r *reading) groups(q float64) groups {
 	g := groups{mean: r.mean(0, q), idle: r.step(0)}
 	g.long = max(g.mean, r.step(1))
-	least := g.idle + q/float64(r.most)*(r.step(r.most)-g.idle) // full steps read q chunks in no less
+	least := g.idle + q/r.most*(r.whole()-g.idle) // full steps read q chunks in no less
 	for range settling {
 		g.rate = q / g.mean
 		come, none := 1-math.Exp(-g.rate*g.idle), math.Exp(-g.rate*g.long)

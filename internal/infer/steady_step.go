@@ -1,10 +1,6 @@
 package infer
 
-import (
-	"math"
-
-	"github.com/ridgeline/ridgeline/internal/unit"
-)
+import "math"
 
 // burst is the mean time to the first token when n clients send at once: steps full
 // of prompts follow one another, each ends the wait of those it has read.
@@ -17,10 +13,10 @@ func (s *steady) burst(n float64) float64 {
 
 // clumps is the steps that read the prompts of n clients one after the other, and
 // how many chunks a full one reads.
-func (s *steady) clumps(n float64) (steps float64, full int64) {
+func (s *steady) clumps(n float64) (steps, full float64) {
 	chunks := n * s.chunks
 	fit := max(min(chunks, s.capacity), 1)
-	return math.Ceil(chunks / fit), int64(math.Ceil(fit))
+	return math.Ceil(chunks / fit), fit
 }
 
 // lockstep is the closed loop of clients whose requests are all alike on an engine that
@@ -77,25 +73,6 @@ func (s *steady) held() (float64, Limit) {
 	return float64(slots), SlotsFull
 }
 
-// budget deals the step's token budget: what generating sequences leave of it is
-// read from prompts, in equal chunks.
-func (s *steady) budget(clients float64) {
-	setup := s.e.Setup()
-	dp := float64(setup.Plan.DP)
-	drafts := 0.0
-	if s.l.Spec != nil {
-		drafts = float64(s.l.Spec.Drafts)
-	}
-	left := float64(setup.MaxBatchTokens)
-	if !s.e.profile.Separate {
-		left -= math.Ceil(clients/dp) * (1 + drafts)
-	}
-	left = max(left, float64(setup.MaxBatchTokens)/16) // schedulers keep prompts from starving
-	s.chunks = math.Ceil(float64(s.l.ISL) / left)
-	s.chunk = int64(math.Ceil(float64(s.l.ISL) / s.chunks))
-	s.capacity = math.Floor(left/float64(s.chunk)) * dp
-}
-
 // seen is how many sequences generate in the steps that one of them sees.
 func (s *steady) seen(n float64) float64 { return 1 + n*s.others }
 
@@ -109,21 +86,6 @@ func (s *steady) decode(n float64) Step {
 func (s *steady) generating(n float64) Batch {
 	k := int64(math.Round(n))
 	return Batch{Decode: int(k), DecodeContext: int64(float64(k) * s.context)}
-}
-
-// mixed is the time of a step with n generating sequences and k mean prompt chunks,
-// or of both steps where the engine does not mix them.
-func (s *steady) mixed(n float64, k int64) float64 {
-	if k == 0 {
-		return float64(s.decode(n).Total)
-	}
-	alone := unit.Seconds(0)
-	if s.batch = s.generating(n); s.e.profile.Separate {
-		alone, s.batch = s.st.Step(&s.batch).Total, Batch{}
-	}
-	each := float64(s.chunk) * float64(s.l.ISL) / 2 // mean over the prompt's chunks: half of it is cached
-	s.batch.Prefill, s.batch.Prompts, s.batch.PrefillPairs = k*s.chunk, int(k), float64(k)*each
-	return float64(alone + s.st.Step(&s.batch).Total)
 }
 
 // step is the mean time between tokens of a sequence.
@@ -151,11 +113,17 @@ func (s *steady) read(n float64) float64 {
 // of the step that runs, then its own chunks beside those of others. step is s.step(n).
 func (s *steady) first(n, step float64) float64 {
 	seen := n * s.others
-	t := s.chunks * s.reading(seen).beside(s.read(seen))
+	t := s.reads(n)
 	if seen > 0 {
 		t += step / 2
 	}
 	return t + s.admission(step) + s.behind(n, step)
+}
+
+// reads is how long the steps take that read a prompt: its own chunks beside those of others.
+func (s *steady) reads(n float64) float64 {
+	seen := n * s.others
+	return s.chunks * s.reading(seen).beside(s.read(seen))
 }
 
 // behind is how long a prompt that takes more than a full step waits for those of others
@@ -170,7 +138,7 @@ func (s *steady) behind(n, step float64) float64 {
 	if s.steps <= 0 || n*s.others <= 0 || s.chunks <= s.capacity {
 		return 0
 	}
-	read := s.chunks / s.capacity * s.mixed(s.seen(n), int64(max(s.capacity, 1)))
+	read := s.chunks / s.capacity * s.mixed(s.seen(n), s.capacity)
 	rho := min(s.others, n*s.others/(s.steps*step)*read)
 	return read * rho * rho / (2 * (1 - rho))
 }
@@ -181,7 +149,7 @@ func (s *steady) behind(n, step float64) float64 {
 func (s *steady) most(held float64) float64 {
 	n := 0.0
 	if !s.e.profile.Separate {
-		n = s.seen(min(held, s.capacity/s.chunks*s.steps))
+		n = s.seen(min(held, s.successors()))
 	}
-	return s.capacity / s.chunks / s.mixed(n, int64(max(s.capacity, 1)))
+	return s.capacity / s.chunks / s.mixed(n, s.capacity)
 }

@@ -37,7 +37,11 @@ func (e *Engine) split(b *Batch) share {
 	if b.Prefill > 0 {
 		prompts := int64(max(b.Prompts, 1))
 		mine := ceil(prompts, dp)
-		each := ceil(ceil(b.Prefill, prompts), pp) // stages read a chunk in as many pieces
+		each := ceil(b.Prefill, prompts)
+		if b.Busiest > 0 {
+			each = min(each, ceil(b.Busiest, mine))
+		}
+		each = ceil(each, pp) // stages read a chunk in as many pieces
 		s.prompt = work.PromptLoad{Prompts: mine, Tokens: each, Past: past(b)}
 		s.rows += mine * each
 		s.all += ceil(b.Prefill, pp)

@@ -73,6 +73,7 @@ func (r *rank) plan(items []item, b *infer.Batch, kind stepKind) []item {
 	for i := range items {
 		items[i].price(b)
 	}
+	b.Busiest = max(b.Busiest, readBy(items))
 	return items
 }
 

@@ -76,9 +76,9 @@ func TestBatches(t *testing.T) {
 	b := &batches{}
 	run(t, &Service{Engine: engine(b)}, requests([3]int{0, 10, 5}, [3]int{1, 127, 2}), Options{})
 	want := []infer.Batch{
-		{Prefill: 10, PrefillPairs: 55, Prompts: 1},
-		{Decode: 1, DecodeContext: 11, Prefill: 63, PrefillPairs: 63 * 64 / 2, Prompts: 1},
-		{Decode: 1, DecodeContext: 12, Prefill: 63, PrefillPairs: 63*63 + 63*64/2, Prompts: 1},
+		{Prefill: 10, PrefillPairs: 55, Prompts: 1, Busiest: 10},
+		{Decode: 1, DecodeContext: 11, Prefill: 63, PrefillPairs: 63 * 64 / 2, Prompts: 1, Busiest: 63},
+		{Decode: 1, DecodeContext: 12, Prefill: 63, PrefillPairs: 63*63 + 63*64/2, Prompts: 1, Busiest: 63},
 		{Decode: 2, DecodeContext: 13 + 127}, // the last token of a prompt alone is priced as a generated one
 		{Decode: 2, DecodeContext: 14 + 128},
 	}

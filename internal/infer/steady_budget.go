@@ -1,0 +1,68 @@
+package infer
+
+import (
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// budget deals the token budget of steps in which n sequences generate: what they leave of
+// it is read from prompts. A prompt alone is read in equal chunks; where several are read,
+// the scheduler fills the step with a part of the next one.
+func (s *steady) budget(n float64) {
+	dp := float64(s.e.setup.Plan.DP)
+	s.left = float64(s.e.setup.MaxBatchTokens)
+	if !s.e.profile.Separate {
+		s.left = max(s.left-math.Ceil(n/dp)*s.rows(), 1)
+	}
+	s.chunks = math.Ceil(float64(s.l.ISL) / s.left)
+	s.chunk = int64(math.Ceil(float64(s.l.ISL) / s.chunks))
+	s.capacity = max(s.left/float64(s.chunk), 1) * dp
+}
+
+// rows is the tokens of a generating sequence in a step, drafts included.
+func (s *steady) rows() float64 {
+	if s.l.Spec == nil {
+		return 1
+	}
+	return 1 + float64(s.l.Spec.Drafts)
+}
+
+// successors is how many sequences may generate so that the prompts of those who follow
+// them fit into the steps beside them:
+//
+//	n rows + n/steps ISL = token budget of all replicas
+//
+// Engines that read prompts apart put as many steps between as it takes.
+func (s *steady) successors() float64 {
+	if s.steps <= 0 || s.e.profile.Separate {
+		return math.Inf(1)
+	}
+	return float64(s.e.setup.MaxBatchTokens) * float64(s.e.setup.Plan.DP) / (s.rows() + float64(s.l.ISL)/s.steps)
+}
+
+// mixed is the time of a step with n generating sequences and k mean prompt chunks,
+// or of both steps where the engine does not mix them.
+func (s *steady) mixed(n, k float64) float64 {
+	if k == 0 {
+		return float64(s.decode(n).Total)
+	}
+	alone := unit.Seconds(0)
+	if s.batch = s.generating(n); s.e.profile.Separate {
+		alone, s.batch = s.st.Step(&s.batch).Total, Batch{}
+	}
+	s.prompts(k)
+	return float64(alone + s.st.Step(&s.batch).Total)
+}
+
+// prompts adds k mean chunks to the batch. A step that is full of them, to a part of one,
+// holds parts of left/ISL + 1 prompts on each replica.
+func (s *steady) prompts(k float64) {
+	each := float64(s.chunk) * float64(s.l.ISL) / 2 // mean over the prompt's chunks: half of it is cached
+	b := &s.batch
+	b.Prefill, b.Prompts, b.PrefillPairs = int64(math.Round(k*float64(s.chunk))), int(math.Ceil(k)), k*each
+	if k == s.capacity && k != math.Floor(k) {
+		b.Prompts = s.e.setup.Plan.DP * int(math.Round(s.left/float64(s.l.ISL)+1))
+		b.Busiest = int64(math.Ceil(s.left))
+	}
+}
