@@ -106,7 +106,7 @@ func (r *rates) at(x, y, n, c int) (DisaggPoint, float64) {
 		return p, math.Inf(1)
 	}
 	others := float64(c-1) / float64(c)
-	wait, read := r.reading(others*p.Requests/float64(x), others*p.PrefillBusy)
+	wait, read := r.reading(others*p.Requests/float64(x), others*p.PrefillBusy, float64(c-1)/float64(x), answer+d.Entry+d.Transfer)
 	if d.InStep {
 		wait, read = 0, cached(r.read, min(full, (c+x-1)/x), d.ReadTime)
 	}

@@ -22,8 +22,11 @@ const grouping = 8
 //
 // busy is the share of the time that steps take. The last term is those whom a full step
 // leaves behind, Sakasegawa's form for queues with several places [Ann. Inst. Stat. Math.
-// 29 (1977) 67]; with one prompt in a step the sum is Pollaczek and Khinchine's wait.
-func (r *rates) reading(rate, rho float64) (wait, read unit.Seconds) {
+// 29 (1977) 67]; with one prompt in a step the sum is Pollaczek and Khinchine's wait. It
+// has no end as rho nears 1 only where requests come from outside: of a closed loop's
+// users, others for each worker, who waits sends no more (see queued); away is how long
+// they are elsewhere.
+func (r *rates) reading(rate, rho, others float64, away unit.Seconds) (wait, read unit.Seconds) {
 	full := float64(r.d.Prompts())
 	step, came, prompts := r.step(1), 0.0, 1.0
 	for range grouping {
@@ -32,9 +35,34 @@ func (r *rates) reading(rate, rho float64) (wait, read unit.Seconds) {
 		step = r.step(prompts)
 	}
 	busy := unit.Seconds(min(came/prompts, 1))
-	left := math.Pow(rho, math.Sqrt(2*(full+1))) / (2 * (1 - rho))
-	wait = busy*step/2 + r.step(full)*unit.Seconds(left/full)
-	return wait, busy*r.step(min(1+came, full)) + (1-busy)*r.step(1)
+	wait, read = busy*step/2, busy*r.step(min(1+came, full))+(1-busy)*r.step(1)
+	if rate > 0 {
+		behind := queued(rate, full/float64(r.step(full)), others, float64(away+wait+read))
+		wait += unit.Seconds(math.Pow(rho, math.Sqrt(2*(full+1))) * behind / rate)
+	}
+	return wait, read
+}
+
+// queued is the mean number that waits for a place of constant time which serves most a
+// second, where users come back after a time away and pass it at rate a second. Their
+// number moves up and down by chance, rate a second, and drifts down by most less what
+// those who do not wait send, (users-q)/away:
+//
+//	p(q) ~ exp(-(2/rate) (q (most - users/away) + q^2/(2 away)))
+//
+// the queue of a closed loop near its limit (reflected Ornstein-Uhlenbeck process; Iglehart,
+// J. Appl. Prob. 2 (1965) 429); with users and time without end it is rate/(2 (most-rate)).
+func queued(rate, most, users, away float64) float64 {
+	spread := math.Sqrt(rate * away / 2)
+	low := 2 * (most - users/away) / rate * spread // of q = 0 below the middle, in spreads
+	if low > 8 {
+		return spread * (1/low - 2/(low*low*low))
+	}
+	hazard := math.Sqrt(2/math.Pi) * math.Exp(-low*low/2) / math.Erfc(low/math.Sqrt2)
+	if low < -8 {
+		hazard = 0
+	}
+	return spread * (hazard - low)
 }
 
 // step is the time of a prefill step of n prompts, between whole numbers of them.
