@@ -193,8 +193,9 @@ func TestLoneUserOfTwoRolesWaitsForNobody(t *testing.T) {
 	}
 }
 
-// With one prompt in a step the wait is that of Pollaczek and Khinchine, and a rising load
-// never waits less.
+// With one prompt in a step and users without end the wait is that of Pollaczek and
+// Khinchine, and a rising load never waits less. Of fewer users, who do not send while they
+// wait, fewer wait, and more than there are never do.
 func TestReadingWait(t *testing.T) {
 	d := roles()
 	d.PrefillTokens = d.ISL
@@ -202,10 +203,20 @@ func TestReadingWait(t *testing.T) {
 	one := d.ReadTime(1)
 	before := unit.Seconds(0)
 	for rho := 0.01; rho < 1; rho += 0.01 {
-		wait, read := r.reading(rho/float64(one), rho)
-		if want := one * waiting(rho); math.Abs(float64(wait/want-1)) > 1e-9 || read != one || wait < before {
+		rate := rho / float64(one)
+		const many = 1e12
+		wait, read := r.reading(rate, rho, many, unit.Seconds(many/rate))
+		if want := one * waiting(rho); math.Abs(float64(wait/want-1)) > 1e-6 || read != one || wait < before {
 			t.Errorf("load %g: waits %g s and is read in %g, want %g and %g", rho, float64(wait), float64(read), float64(want), float64(one))
 		}
 		before = wait
+		fewer := wait
+		for _, users := range []float64{1000, 100, 10} {
+			some, _ := r.reading(rate, rho, users, unit.Seconds(users/rate))
+			if some > fewer*(1+1e-3) || float64(some)*rate > users {
+				t.Errorf("load %g: %g users wait %g s, more %g s", rho, users, float64(some), float64(fewer))
+			}
+			fewer = some
+		}
 	}
 }

@@ -106,69 +106,6 @@ func (r *reading) mean(own int64, q float64) float64 {
 	return time
 }
 
-// settling is the most rounds in which the mean step of groups is found.
-const settling = 16
-
-// groups is the prompts that steps read where those who come while a step lasts are read
-// together in the next one: all who came in a long step make the next one long.
-type groups struct {
-	mean       float64 // of all steps
-	idle, long float64 // steps without and with prompts, mean
-	share      float64 // of the steps with prompts
-	rate       float64 // prompt chunks a second
-}
-
-// groups are those of clients who come at moments of their own on the clock, q chunks a
-// step on average: the number in a step is Poisson's over the time of the step before.
-//
-//	mean = share step(rate long) + (1 - share) step(rate idle)
-func (r *reading) groups(q float64) groups {
-	g := groups{mean: r.mean(0, q), idle: r.step(0)}
-	g.long = max(g.mean, r.step(1))
-	least := g.idle + q/r.most*(r.whole()-g.idle) // full steps read q chunks in no less
-	for range settling {
-		g.rate = q / g.mean
-		come, none := 1-math.Exp(-g.rate*g.idle), math.Exp(-g.rate*g.long)
-		if g.share = 1; come+none > 0 { // both vanish where a prompt takes longer than all answers
-			g.share = come / (come + none)
-		}
-		mean := g.share*r.mean(0, g.rate*g.long) + (1-g.share)*r.mean(0, g.rate*g.idle)
-		if g.share > 0 {
-			g.long = max((mean-(1-g.share)*g.idle)/g.share, g.idle)
-		}
-		mean = max(mean, least)
-		near := math.Abs(mean-g.mean) < 1e-4*mean
-		if g.mean = (g.mean + mean) / 2; near {
-			break
-		}
-	}
-	return g
-}
-
-// grouped tells that prompts are read in groups that matter: answers of lengths that vary
-// end at steps of their own, those of equal ones keep the groups that their clients came
-// in, and it is several replicas whose prompts take no longer together than one.
-func (s *steady) grouped(q float64) bool { return q > 0 && s.l.Fixed && s.e.setup.Plan.DP > 1 }
-
-// meanStep is the mean time of a step that reads q chunks on average.
-func (r *reading) meanStep(q float64) float64 {
-	if !r.s.grouped(q) {
-		return r.mean(0, q)
-	}
-	return r.groups(q).mean
-}
-
-// beside is the mean time of a step that reads a given chunk and those of others, q a
-// step on average.
-func (r *reading) beside(q float64) float64 {
-	if !r.s.grouped(q) {
-		return r.mean(1, q)
-	}
-	g := r.groups(q)
-	after := g.share * g.long / g.mean // it came while a step with prompts lasted
-	return after*r.mean(1, g.rate*g.long) + (1-after)*r.mean(1, g.rate*g.idle)
-}
-
 // reread is how many prompts a step reads again on average because full caches threw
 // their sequences out, where n generate and q answers end in it. The cache of a rank is
 // full when less than a prompt's room is free, any share of it alike. A step lets it grow

@@ -113,11 +113,15 @@ func (s *steady) read(n float64) float64 {
 // of the step that runs, then its own chunks beside those of others. step is s.step(n).
 func (s *steady) first(n, step float64) float64 {
 	seen := n * s.others
-	t := s.reads(n)
+	t := s.reads(n) + s.behind(n, step)
+	if q := s.read(seen); s.grouped(q) {
+		g := s.reading(seen).groups(q)
+		return t + g.before(s.e.profile.Admission*s.others)
+	}
 	if seen > 0 {
 		t += step / 2
 	}
-	return t + s.admission(step) + s.behind(n, step)
+	return t + s.admission(step)
 }
 
 // reads is how long the steps take that read a prompt: its own chunks beside those of others.
