@@ -10,7 +10,7 @@ import (
 )
 
 // Of two roles, too, simulation and closed form are two views of one price, from one user
-// to a prefill worker that is never idle: lengths within 20 % of the nominal ones agree
+// to a prefill worker that is hardly idle: lengths within 20 % of the nominal ones agree
 // within 4 % and 12 % of TTFT (two prompts read at once are a sum of whole steps, and one
 // of 77 tokens takes a tile more than one of 64), equal ones, whose users march in step,
 // within 3 %.
@@ -22,7 +22,7 @@ func TestTwoRolesAgreeWithTheClosedForm(t *testing.T) {
 		users          []int
 	}{
 		{"deepseek-r1", "h200x16", 2048, 200, []int{1, 2, 4, 16, 24, 48, 64, 96}}, // busy 0.92 of the time
-		{"qwen3-32b", "h20x16", 1000, 100, []int{4, 16, 32}},                      // 0.98, then a queue
+		{"qwen3-32b", "h20x16", 1000, 100, []int{4, 16}},                          // 0.98
 		{"qwen3-32b", "h20x16", 1, 64, []int{1, 4}},
 		{"qwen3-32b", "h20x16", 64, 64, []int{1, 16}},
 	} {
