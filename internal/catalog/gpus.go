@@ -15,8 +15,8 @@ import (
 //go:embed data/gpus/*.json
 var gpuFiles embed.FS
 
-// gpuIndex is the decoded catalogue: entries in file order and every lower-case
-// name and alias.
+// gpuIndex is the decoded catalogue: entries in file order, every name and alias, and the
+// entry by each one's spelling.
 type gpuIndex struct {
 	devices []*hw.Device
 	names   []string
@@ -51,10 +51,11 @@ func readGPUs(files fs.FS, dir string) (*gpuIndex, error) {
 		}
 		ix.devices = append(ix.devices, d)
 		for _, name := range append([]string{d.Name}, d.Aliases...) {
-			if ix.byName[name] != nil || name != strings.ToLower(name) {
+			k := spelling(name)
+			if taken := ix.byName[k]; taken != nil && taken != d || name != strings.ToLower(name) {
 				return nil, fmt.Errorf("%s: name %q is taken or not lower-case", p, name)
 			}
-			ix.byName[name] = d
+			ix.byName[k] = d
 			ix.names = append(ix.names, name)
 		}
 	}
@@ -78,11 +79,26 @@ func readGPU(file string, data []byte) (*hw.Device, error) {
 	return d, nil
 }
 
-// Device returns a copy of the catalogue entry of that name or alias, in any
-// case. An unknown name is an error with the nearest names.
+// makers are words before a GPU's name that its entry leaves out.
+var makers = []string{"nvidia", "amd", "intel", "google", "geforce", "instinct", "tesla"}
+
+// spelling is a name without what tables and tools write differently: case, the maker
+// before it, and blanks, hyphens and underscores ("NVIDIA RTX PRO 6000", a100_sxm, "H100 NVL").
+func spelling(name string) string {
+	key := strings.NewReplacer(" ", "", "-", "", "_", "").Replace(strings.ToLower(name))
+	for _, m := range makers {
+		if rest := strings.TrimPrefix(key, m); rest != "" {
+			key = rest
+		}
+	}
+	return key
+}
+
+// Device returns a copy of the catalogue entry of that name or alias, however it is spelt.
+// An unknown name is an error with the nearest names.
 func Device(name string) (*hw.Device, error) {
 	ix := loadGPUs()
-	d := ix.byName[strings.ToLower(strings.TrimSpace(name))]
+	d := ix.byName[spelling(name)]
 	if d == nil {
 		return nil, unknownName("GPU", name, ix.names, "ridgeline gpus")
 	}

@@ -123,7 +123,7 @@ func TestUnknownDevice(t *testing.T) {
 	for name, says := range map[string]string{
 		"h10":                      "h100",
 		"h1000":                    "h100",
-		"rtx4900":                  "rtx4090",
+		"rtx4900":                  "rtx-4090",
 		"mi300":                    "mi300x",
 		"qqqqqqqqqqqq":             "`ridgeline gpus` lists all",
 		"":                         "`ridgeline gpus` lists all",
@@ -241,5 +241,23 @@ func TestRidges(t *testing.T) {
 	}
 	if known < 20 {
 		t.Errorf("%d devices have a BF16 ridge, want most of the catalogue", known)
+	}
+}
+
+// Tables, tools and nvidia-smi write one GPU in many ways.
+func TestDeviceSpellings(t *testing.T) {
+	for name, want := range map[string]string{
+		"H100": "h100-sxm", "NVIDIA H100 80GB HBM3": "h100-sxm", "h100_sxm": "h100-sxm", "H100 NVL": "h100-nvl", "H100-PCIe": "h100-pcie",
+		"a100_sxm": "a100-sxm-80gb", "NVIDIA A100-SXM4-40GB": "a100-sxm-40gb", "gb200_nvl72": "gb200-nvl72", "NVIDIA GeForce RTX 4090": "rtx-4090",
+		"RTX PRO 6000": "rtx-pro-6000-server", "AMD Instinct MI300X": "mi300x", "Gaudi 3": "gaudi3", "TPU v6e": "tpu-v6e", "NVIDIA L40S": "l40s",
+	} {
+		if d, err := Device(name); err != nil || d.Name != want {
+			t.Errorf("%q: %v, %v, want %s", name, d, err, want)
+		}
+	}
+	for _, name := range []string{"", " ", "nvidia", "amd", "h", "h1000", "sxm"} {
+		if d, err := Device(name); err == nil {
+			t.Errorf("%q is taken for %s", name, d.Name)
+		}
 	}
 }
