@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"context"
+	"encoding/json"
 	"fmt"
 	"net"
 	"net/http"
@@ -99,6 +100,10 @@ func TestWatchersAreBounded(t *testing.T) {
 	}
 	code, head, body := fetch(t, get(t, h.URL+"/api/v1/runs/live"))
 	wantProblem(t, "second watcher", code, body, http.StatusServiceUnavailable, "", "1 watch this evaluation already")
+	var p Problem
+	if err := json.Unmarshal(body, &p); err != nil || p.Code != codeWatchers || p.Values["most"] != 1.0 || p.Values["seconds"] != 10.0 {
+		t.Errorf("%+v, %v", p, err)
+	}
 	if got := head.Get("Retry-After"); got != "10" {
 		t.Errorf("Retry-After %q", got)
 	}

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"net/http"
 	"time"
 )
 
@@ -69,7 +68,7 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 	select {
 	case lane.waiting <- struct{}{}:
 	default:
-		return nil, nil, problem(http.StatusServiceUnavailable, "too many requests wait for an answer: try again later")
+		return nil, nil, unavailable(codeCrowded, nil, "too many requests wait for an answer: try again later")
 	}
 	patience := time.NewTimer(g.time)
 	defer patience.Stop()
@@ -77,7 +76,7 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 	case lane.turns <- struct{}{}:
 	case <-patience.C:
 		<-lane.waiting
-		return nil, nil, problem(http.StatusServiceUnavailable, "no turn came within "+g.time.String()+": try again later")
+		return nil, nil, unavailable(codeNoTurn, values{"seconds": g.time.Seconds()}, "no turn came within "+g.time.String()+": try again later")
 	case <-ctx.Done():
 		<-lane.waiting
 		return nil, nil, problem(statusGone, "the request was cancelled")
@@ -99,7 +98,7 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 const statusGone = 499
 
 func stopping() *Problem {
-	return problem(http.StatusServiceUnavailable, "the server is stopping: start it again")
+	return unavailable(codeStopping, nil, "the server is stopping: start it again")
 }
 
 // cut words a computation that its context ended.
@@ -108,7 +107,7 @@ func (g *gate) cut(ctx context.Context) *Problem {
 	case g.closing.Err() != nil:
 		return stopping()
 	case context.Cause(ctx) == errTime:
-		return problem(http.StatusServiceUnavailable, "the answer passed "+g.time.String()+": fix more keys of the plan, take a smaller cluster, or send fewer requests")
+		return unavailable(codeTooLong, values{"seconds": g.time.Seconds()}, "the answer passed "+g.time.String()+": fix more keys of the plan, take a smaller cluster, or send fewer requests")
 	}
 	return problem(statusGone, "the request was cancelled")
 }

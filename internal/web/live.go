@@ -49,7 +49,7 @@ func (l *live) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.on {
-		return problem(http.StatusConflict, "an evaluation is under way, and two would measure each other: wait for its end")
+		return problem(http.StatusConflict, "an evaluation is under way, and two would measure each other: wait for its end").coded(codeBenchRunning, nil)
 	}
 	l.on = true
 	return nil
@@ -91,7 +91,7 @@ func (l *live) watch() (w chan liveEvent, err error) {
 		return nil, nil
 	}
 	if len(l.watchers) >= l.most {
-		full := problem(http.StatusServiceUnavailable, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain))
+		full := unavailable(codeWatchers, values{"most": l.most, "seconds": watchAgain}, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain))
 		return nil, huma.ErrorWithHeaders(full, http.Header{"Retry-After": {strconv.Itoa(watchAgain)}})
 	}
 	w = make(chan liveEvent, 256)

@@ -51,10 +51,10 @@ func (f benchFields) request(o *Options) (*bench.Config, error) {
 		return nil, badInput(err)
 	}
 	if len(o.Services.URLs) == 0 {
-		return nil, problem(http.StatusForbidden, "this server evaluates no services: start it with `ridgeline web --bench-url URL`")
+		return nil, problem(http.StatusForbidden, "this server evaluates no services: start it with `ridgeline web --bench-url URL`").coded(codeNoServices, nil)
 	}
 	if !slices.ContainsFunc(o.Services.URLs, func(u string) bool { return sameURL(u, c.Service.URL) }) {
-		return nil, &Problem{Title: http.StatusText(http.StatusForbidden), Status: http.StatusForbidden, Field: "url",
+		return nil, &Problem{Title: http.StatusText(http.StatusForbidden), Status: http.StatusForbidden, Field: "url", Code: codeOtherService, Values: values{"url": c.Service.URL, "services": o.Services.URLs},
 			Detail: fmt.Sprintf("url %q is none of the services that this server evaluates: choose one of %s", c.Service.URL, strings.Join(o.Services.URLs, ", "))}
 	}
 	c.Version, c.Service.Agent, c.Service.Key = o.Version, "ridgeline/"+o.Version, o.Services.Key

@@ -17,6 +17,8 @@ type Problem struct {
 	Status int    `json:"status" doc:"HTTP status code"`
 	Detail string `json:"detail" doc:"one line: what is wrong, and the mend"`
 	Field  string `json:"field,omitempty" doc:"the field of the request that is wrong"`
+	Code   code   `json:"code,omitempty" doc:"the kind, where it speaks of the server's own state"`
+	Values values `json:"values,omitempty" doc:"figures and names that a wording of the kind needs; times in seconds"`
 }
 
 func (p *Problem) Error() string { return p.Detail }

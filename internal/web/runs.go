@@ -64,7 +64,7 @@ func (s *Server) listed(ctx context.Context) ([]Run, error) {
 
 // find takes numbers alone: names and ages are for people.
 func (s *Server) find(ctx context.Context, id string) (*store.Run, error) {
-	none := problem(http.StatusNotFound, fmt.Sprintf("no run is called %q: /api/v1/runs lists them", id))
+	none := problem(http.StatusNotFound, fmt.Sprintf("no run is called %q: /api/v1/runs lists them", id)).coded(codeNoRun, values{"id": id})
 	if _, err := strconv.ParseUint(id, 10, 63); err != nil || s.options.Store == nil {
 		return nil, none
 	}

@@ -8,6 +8,7 @@ import { preferred } from '../src/i18n'
 import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
 import { variants } from '../src/serving/pareto'
+import { viProblems } from '../src/i18n/problems'
 import { loadsOf } from '../src/measured/runs'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
@@ -119,4 +120,12 @@ test('waits take their share of a pass, from its end, and never more than the pa
   expect(waitsIn({ ...pass, waits: { ep: 0.5, tp: 0.25 } }, at).map((w) => [w.kind, w.at.x, w.at.width])).toEqual([['ep', 85, 25], ['tp', 72.5, 12.5]])
   expect(waitsIn({ ...pass, waits: { ep: 9, tp: 1 } }, at).map((w) => [w.kind, w.at.width])).toEqual([['ep', 100]])
   expect(waitsIn(pass, at)).toEqual([])
+})
+
+test('every problem with a code is said in Vietnamese, with figures of the language', () => {
+  const source = readFileSync(new URL('../../internal/web/codes.go', import.meta.url), 'utf8')
+  const codes = [...source.matchAll(/ code = "([a-z_]+)"/g)].map((m) => m[1]!)
+  expect(codes.length).toBeGreaterThan(5)
+  expect(Object.keys(viProblems).sort()).toEqual([...codes].sort())
+  expect(viProblems.too_many_watchers!({ most: 1032, seconds: 2.5 }, formats('vi'))).toMatch(/1\.032 .*2,50? s/)
 })

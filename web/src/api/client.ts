@@ -7,6 +7,8 @@ export class Problem extends Error {
     readonly detail: string,
     readonly status: number,
     readonly field = '',
+    readonly code = '',
+    readonly values: Record<string, unknown> = {},
   ) {
     super(detail)
   }
@@ -63,8 +65,8 @@ async function request(path: string, init: RequestInit): Promise<Response> {
 
 async function problem(r: Response): Promise<Problem> {
   try {
-    const p = (await r.json()) as { detail?: string; title?: string; field?: string }
-    return new Problem(p.detail || p.title || r.statusText, r.status, p.field ?? '')
+    const p = (await r.json()) as { detail?: string; title?: string; field?: string; code?: string; values?: Record<string, unknown> }
+    return new Problem(p.detail || p.title || r.statusText, r.status, p.field ?? '', p.code, p.values)
   } catch {
     return new Problem(r.statusText || String(r.status), r.status)
   }
@@ -96,8 +98,8 @@ export async function search<T>(path: string, body: unknown, signal: AbortSignal
   await stream('POST', path, body, signal, (name, data) => {
     if (name === 'result') result = { of: data as T }
     else if (name === 'error') {
-      const p = data as { detail?: string; title?: string; status?: number; field?: string }
-      throw new Problem(p.detail || p.title || '', p.status ?? 500, p.field ?? '')
+      const p = data as { detail?: string; title?: string; status?: number; field?: string; code?: string; values?: Record<string, unknown> }
+      throw new Problem(p.detail || p.title || '', p.status ?? 500, p.field ?? '', p.code, p.values)
     } else onEvent(name, data)
   })
   if (!result) throw new Problem('', 0)

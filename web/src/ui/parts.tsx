@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useId, useMemo } from 'preact/hooks'
 import { badFigure, damaged, hasToken, setToken, type Problem, type Progress } from '../api/client'
 import { useLang, type Dict } from '../i18n'
+import { viProblems } from '../i18n/problems'
 
 /** Card is one section of a page. */
 export function Card({ title, children, id, aside }: { title: string; children: ComponentChildren; id?: string; aside?: ComponentChildren }) {
@@ -105,7 +106,7 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   return (
     <div class="failed" role="alert">
       <strong>{error.status === 0 ? t.error.offline : error.status === damaged ? t.error.damaged : t.error.title}</strong>
-      {error.status === badFigure ? <p>{t.error.figure(figures[error.field as keyof typeof figures](t), error.detail)}</p> : <Detail text={error.detail} />}
+      {error.status === badFigure ? <p>{t.error.figure(figures[error.field as keyof typeof figures](t), error.detail)}</p> : <Detail error={error} />}
       {onRetry && <button type="button" onClick={onRetry}>{t.error.retry}</button>}
     </div>
   )
@@ -117,8 +118,11 @@ const figures = { nic: (t: Dict) => t.ask.nic, mem: (t: Dict) => t.ask.memory, n
 // A message longer than this lists names: its rest is folded away.
 const longest = 240
 
-function Detail({ text }: { text: string }) {
-  const { t } = useLang()
+function Detail({ error }: { error: Problem }) {
+  const { lang, t, f } = useLang()
+  const own = lang === 'vi' ? viProblems[error.code] : undefined
+  if (own) return <p>{own(error.values, f)}</p>
+  const text = error.detail
   if (text.length <= longest) return <p lang="en">{text}</p>
   const cut = text.lastIndexOf(' ', longest)
   return (
