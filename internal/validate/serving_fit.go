@@ -138,6 +138,9 @@ func (e *release) fit(p *ServingPredictor) ([]ProfileFit, error) {
 		return fits, nil
 	}
 	for _, arch := range slices.Sorted(maps.Keys(e.byArch)) {
+		if len(e.byArch[arch]) < leastForLocal {
+			continue // constants that a few runs carry are not the generation's
+		}
 		own := general.Profile
 		own.Arch = arch
 		fits = append(fits, fitOne(e.byArch[arch], &own, local, p))
