@@ -41,7 +41,7 @@ func (m *Machine) attention(op *work.Op) Price {
 		best, rate = m.attBwd, rate*a.backward
 	}
 	f := float64(op.FLOPs)
-	compute := over(f, rate)
+	compute, own := over(f, rate), rate
 	rows := float64(max(op.Groups, 1)) * float64(op.SeqQ)
 	if rows > 0 && f > 0 && op.HeadDim > 0 {
 		perKey := 4 * float64(op.HeadDim)
@@ -58,7 +58,7 @@ func (m *Machine) attention(op *work.Op) Price {
 		compute = max(total+a.Tail*longest, longest)
 	}
 	if share := m.options.Attention; share > 0 {
-		compute /= share
+		compute, own = compute/share, own*share
 	}
 	bytes := float64(op.Bytes)
 	start := float64(a.Launch)
@@ -69,7 +69,8 @@ func (m *Machine) attention(op *work.Op) Price {
 		}
 		start += float64(a.Item) * max(1, tiles/m.sms)
 	}
-	return m.price(f, max(best, rate), bytes, compute, over(bytes, m.hbm), a.Stream, start)
+	return m.price(kernel{flops: f, bytes: bytes, ceiling: max(best, rate), executed: f, rate: own,
+		compute: compute, memory: over(bytes, m.hbm), overlap: a.Stream, start: start})
 }
 
 // core is the constants of a core that is not a decode.

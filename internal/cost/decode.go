@@ -58,12 +58,14 @@ func (m *Machine) decode(op *work.Op) Price {
 	if d.Share > 0 && m.peakHalf > 0 && !m.options.UsePeak {
 		flops = m.peakHalf * d.Share
 	}
-	compute := over(f*(rows+d.Pad)/rows, flops*min(1, waves))
+	executed := f * (rows + d.Pad) / rows
+	compute := over(executed, flops*min(1, waves))
 	start := float64(d.Launch) + float64(d.Item)*max(1, waves)
 	if parts > 1 {
 		start += float64(d.Join)
 	}
-	return m.price(f, max(m.attFwd, flops), bytes, compute, memory, d.Overlap, start)
+	return m.price(kernel{flops: f, bytes: bytes, ceiling: max(m.attFwd, flops), executed: executed, rate: flops,
+		compute: compute, memory: memory, overlap: d.Overlap, start: start})
 }
 
 // decodeKernel is the constants of a decode's core: the engine's own for the

@@ -73,7 +73,8 @@ const reference = 8192
 // reference product keep. Memory stays out of it: a slower HBM must not lift a rate.
 func (m *Machine) reached(r *gemmRates) float64 {
 	const n = reference
-	return 2.0 * n * n * n / (r.perSM * m.sms) / m.tiled(r, n, n, n, 1)
+	t, _ := m.tiled(r, n, n, n, 1)
+	return 2.0 * n * n * n / (r.perSM * m.sms) / t
 }
 
 // product prices Groups products of M x N x K, with the engine's kernels where an
@@ -97,10 +98,18 @@ func (m *Machine) product(op *work.Op) Price {
 // tile prices a product with one set of constants.
 func (m *Machine) tile(op *work.Op, r *gemmRates) Price {
 	groups := float64(max(op.Groups, 1))
-	compute := m.tiled(r, float64(op.M), float64(op.N), float64(op.K), groups)
+	k := m.kernel(op, r)
+	k.compute, k.executed = m.tiled(r, float64(op.M), float64(op.N), float64(op.K), groups)
 	if op.Kind == work.Grouped && r.Grouped > 0 {
-		compute /= r.Grouped
+		k.compute, k.rate = k.compute/r.Grouped, k.rate*r.Grouped
 	}
-	memory := over(float64(op.Bytes), r.memory)
-	return m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, r.Overlap, float64(r.Launch))
+	k.start = float64(r.Launch)
+	return m.price(k)
+}
+
+// kernel is what a product is with these constants before its tiles are chosen.
+func (m *Machine) kernel(op *work.Op, r *gemmRates) kernel {
+	bytes := float64(op.Bytes)
+	return kernel{flops: float64(op.FLOPs), bytes: bytes, ceiling: m.matrix[op.Format], rate: r.perSM * m.sms,
+		memory: over(bytes, r.memory), overlap: r.Overlap}
 }

@@ -15,7 +15,7 @@ var expertTiles = [...]struct{ m, n float64 }{{8, 128}, {16, 128}, {32, 128}, {6
 // experts prices one of the two grouped products of the engine's fused routed
 // experts, permutation, activation and weighted sum included.
 //
-//	around = passes over activations and results of the rank's own rows, and over
+//	passes = over activations and results of the rank's own rows, and over
 //	         those of tokens whose experts lie elsewhere: engines without an exchange
 //	         sort, mask and sum every token's choices on every rank
 func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
@@ -23,11 +23,11 @@ func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
 	if rows == 0 {
 		rows, touched = float64(op.M*op.Groups), float64(op.Groups)
 	}
-	compute := m.spread(&x.rates, rows, touched, float64(op.N), float64(op.K))
-	memory := over(float64(op.Bytes), x.rates.memory)
-	around := (x.Passes*rows + x.Others*max(op.Choices-rows, 0)) * 2 * float64(op.N+op.K) / m.hbm
-	start := float64(x.Launch) + float64(x.Expert)*touched + around
-	p := m.price(float64(op.FLOPs), m.matrix[op.Format], float64(op.Bytes), compute, memory, x.Overlap, start)
+	k := m.kernel(op, &x.rates)
+	k.compute, k.executed = m.spread(&x.rates, rows, touched, float64(op.N), float64(op.K))
+	k.passes = (x.Passes*rows + x.Others*max(op.Choices-rows, 0)) * 2 * float64(op.N+op.K) / m.hbm
+	k.start = float64(x.Launch) + float64(x.Expert)*touched
+	p := m.price(k)
 	p.Start = launch // a chain of kernels (routing, sorting, products): only the first one's hides
 	return p
 }
@@ -35,19 +35,21 @@ func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
 // spread is tiled for groups of unequal loads: rows in all on touched groups. A
 // group's rows are taken as exponentially spread around their mean, of which
 // ceil(rows/tm) has the mean 1/(1 - exp(-tm/mean)).
-func (m *Machine) spread(r *gemmRates, rows, touched, cols, k float64) float64 {
+func (m *Machine) spread(r *gemmRates, rows, touched, cols, k float64) (seconds, executed float64) {
 	if r.perSM <= 0 {
-		return math.Inf(1)
+		return math.Inf(1), 0
 	}
 	if touched <= 0 {
-		return 0
+		return 0, 0
 	}
 	best := math.Inf(1)
 	mean := rows / touched
 	for i := range expertTiles {
 		tm, tn := expertTiles[i].m, expertTiles[i].n
 		count := touched / -math.Expm1(-tm/mean) * math.Ceil(cols/tn)
-		best = min(best, r.waves(count, m.sms)*(k+r.Fill)*tm*tn*(1+r.Edge*(1/tm+1/tn)))
+		if t := r.waves(count, m.sms) * (k + r.Fill) * tm * tn * (1 + r.Edge*(1/tm+1/tn)); t < best {
+			best, executed = t, 2*count*tm*tn*k
+		}
 	}
-	return 2 * best / (r.perSM * (1 + r.Edge*(1/tiles[0].m+1/tiles[0].n)))
+	return 2 * best / (r.perSM * (1 + r.Edge*(1/tiles[0].m+1/tiles[0].n))), executed
 }

@@ -54,7 +54,7 @@ func TestWaveQuantisation(t *testing.T) {
 	c.Device.Kernels.GEMM[unit.BF16].Quant = 1
 	m := mustNew(t, c)
 	r := &m.gemm[unit.BF16]
-	full, over := m.tiled(r, 256, 128*132, 4096, 1), m.tiled(r, 256, 128*132+1, 4096, 1)
+	full, over := tiledSeconds(m, r, 256, 128*132, 4096), tiledSeconds(m, r, 256, 128*132+1, 4096)
 	if over <= full || over > 2*full {
 		t.Errorf("132 tiles take %g, 133 take %g: want more, at most twice", full, over)
 	}

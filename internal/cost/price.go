@@ -16,6 +16,9 @@ type Price struct {
 	// others hide part of both.
 	Start, Around unit.Seconds
 	Bound         Resource
+	// Padded marks a price bound by Compute of which the operation's own FLOPs are under half:
+	// the rest multiplies rows that tiles and heads are filled up with.
+	Padded bool
 }
 
 // Op prices one operation that is not a collective; a collective's price is
@@ -39,29 +42,55 @@ func (m *Machine) stream(op *work.Op) Price {
 	if m.vector { // a call of a function
 		start = 0
 	}
-	return m.price(0, 0, float64(op.Bytes), 0, over(float64(op.Bytes), m.hbm), 0, start)
+	return m.price(kernel{bytes: float64(op.Bytes), memory: over(float64(op.Bytes), m.hbm), start: start})
 }
 
-// price joins a kernel's own compute and memory times (seconds, at the
-// efficiency its shape allows) with the two ceilings of the device.
-// overlap is the part of the smaller time that is not hidden.
-func (m *Machine) price(flops, rate, bytes, compute, memory, overlap, launch float64) Price {
-	c, h := over(flops, rate), over(bytes, max(m.hbm, m.floorRead))
-	p := Price{Compute: unit.Seconds(c), HBM: unit.Seconds(h), Bound: Compute}
-	busy := max(compute, memory)
-	if memory > compute {
-		p.Bound = HBM
-	}
-	// Small tiles wait for their loads, few fill no machine: such a kernel's own time is
-	// above that of its bytes, which is above that of its work at the device's rate.
-	if launch > busy || p.Bound == Compute && c < h {
-		p.Bound = Latency
-	}
-	floor := max(c, h)
-	est := max(floor, busy+overlap*min(compute, memory)+launch)
-	p.Floor, p.Estimate, p.Start = unit.Seconds(floor), unit.Seconds(est), unit.Seconds(min(launch, est))
-	p.Upper = unit.Seconds(max(est, (compute+memory)/m.pessimism+launch))
+// kernel is what one run of an operation comes to, in the shape that its kernel gives it.
+type kernel struct {
+	flops, bytes    float64 // the operation's own
+	ceiling         float64 // FLOP/s of the device for them
+	executed        float64 // FLOPs with those on padding
+	rate            float64 // FLOP/s of the kernel, all SMs busy with large tiles
+	compute, memory float64 // seconds, at the efficiency that the shape allows
+	overlap         float64 // part of the smaller of both that is not hidden
+	passes          float64 // seconds of HBM traffic before and behind
+	start           float64 // seconds that no amount of work changes
+}
+
+// price joins a kernel's own compute and memory times with the two ceilings of the device.
+func (m *Machine) price(k kernel) Price {
+	c, h := over(k.flops, k.ceiling), over(k.bytes, max(m.hbm, m.floorRead))
+	p := Price{Compute: unit.Seconds(c), HBM: unit.Seconds(h)}
+	p.Bound, p.Padded = k.bound()
+	floor, outside := max(c, h), k.start+k.passes
+	est := max(floor, max(k.compute, k.memory)+k.overlap*min(k.compute, k.memory)+outside)
+	p.Floor, p.Estimate, p.Start = unit.Seconds(floor), unit.Seconds(est), unit.Seconds(min(outside, est))
+	p.Upper = unit.Seconds(max(est, (k.compute+k.memory)/m.pessimism+outside))
 	return p
+}
+
+// bound is the largest of three times:
+//
+//	compute = executed / rate                        padding among them
+//	hbm     = memory + passes
+//	latency = start + max(compute time, memory) - max(compute, memory)
+//
+// The last is what no rate explains: starts, SMs without a tile, tiles that wait for
+// their loads, the pipeline's fill.
+func (k *kernel) bound() (r Resource, padded bool) {
+	pipes := over(k.executed, k.rate)
+	latency := k.start + max(k.compute, k.memory) - max(pipes, k.memory)
+	hbm := k.passes
+	if k.memory >= pipes {
+		hbm += k.memory
+	}
+	switch {
+	case latency > max(pipes, hbm):
+		return Latency, false
+	case hbm > pipes:
+		return HBM, false
+	}
+	return Compute, k.executed > 2*k.flops
 }
 
 const (
@@ -78,5 +107,5 @@ const (
 
 func (p Price) times(n float64) Price {
 	k := unit.Seconds(n)
-	return Price{p.Compute * k, p.HBM * k, p.Floor * k, p.Estimate * k, p.Upper * k, p.Start * k, p.Around * k, p.Bound}
+	return Price{p.Compute * k, p.HBM * k, p.Floor * k, p.Estimate * k, p.Upper * k, p.Start * k, p.Around * k, p.Bound, p.Padded}
 }

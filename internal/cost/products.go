@@ -129,12 +129,15 @@ func (m *Machine) ExpertKernel(ops []work.Op) string {
 func (m *Machine) dense(op *work.Op, x *engineProduct) Price {
 	p := m.tile(op, &x.rates)
 	around := x.PerRow*unit.Seconds(op.M) + x.PerElement*unit.Seconds(op.M*op.K)
+	if around > p.Estimate {
+		p.Bound, p.Padded = Latency, false
+	}
 	p.Estimate += around
 	p.Upper += around
 	p.Start = min(p.Start, m.serving.start)
 	p.Around = around + max(x.Launch-p.Start, 0)
 	if m.options.Eager && x.Host > p.Estimate {
-		p.Estimate, p.Upper, p.Bound = x.Host, max(p.Upper, x.Host), Latency
+		p.Estimate, p.Upper, p.Bound, p.Padded = x.Host, max(p.Upper, x.Host), Latency, false
 	}
 	return p
 }

@@ -48,7 +48,8 @@ func (r *gemmRates) waves(count, sms float64) float64 {
 	return w + r.Quant*(math.Ceil(w)-w)
 }
 
-// tiled is the time of the multiplications alone, seconds, with the best tile:
+// tiled is the time of the multiplications alone, seconds, with the best tile, and the
+// FLOPs that its tiles execute, those on padding included:
 //
 //	tiles = groups ceil(M/tm) ceil(N/tn)
 //	waves = (1-q) max(1, tiles/SMs) + q ceil(tiles/SMs)
@@ -56,24 +57,29 @@ func (r *gemmRates) waves(count, sms float64) float64 {
 //
 // Where tiles are fewer than SMs, SplitK may divide K among p of them: p times the
 // tiles of K/p each, and the partial sums' way through the L2 and their joining besides.
-func (m *Machine) tiled(r *gemmRates, rows, cols, k, groups float64) float64 {
+func (m *Machine) tiled(r *gemmRates, rows, cols, k, groups float64) (seconds, executed float64) {
 	if r.perSM <= 0 {
-		return math.Inf(1)
+		return math.Inf(1), 0
 	}
-	best := math.Inf(1)
+	seconds = math.Inf(1)
 	for i := range tiles {
 		if !offers(r.Tiling, i, rows) {
 			continue
 		}
 		count, perK := groups*math.Ceil(rows/tiles[i].m)*math.Ceil(cols/tiles[i].n), r.perK(i)
-		best = min(best, r.waves(count, m.sms)*perK*(k+r.Fill))
+		take := func(t float64) {
+			if t < seconds {
+				seconds, executed = t, 2*count*tiles[i].m*tiles[i].n*k
+			}
+		}
+		take(r.waves(count, m.sms) * perK * (k + r.Fill))
 		if r.Tiling != hw.SplitK || count >= m.sms {
 			continue
 		}
 		for _, parts := range splits {
 			join := float64(r.Join) + over(parts*groups*rows*cols*partialBytes, r.joined)
-			best = min(best, r.waves(count*parts, m.sms)*perK*(max(k/parts, minSplit)+r.Fill)+join)
+			take(r.waves(count*parts, m.sms)*perK*(max(k/parts, minSplit)+r.Fill) + join)
 		}
 	}
-	return best
+	return seconds, executed
 }

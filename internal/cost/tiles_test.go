@@ -18,10 +18,15 @@ func tileRates(edit func(*gemmRates)) (*Machine, *gemmRates) {
 	return &Machine{sms: 100}, r
 }
 
+func tiledSeconds(m *Machine, r *gemmRates, rows, cols, k float64) float64 {
+	s, _ := m.tiled(r, rows, cols, k, 1)
+	return s
+}
+
 // A tile cannot run over k faster than its loads come, however small it is.
 func TestStepBoundsASmallProduct(t *testing.T) {
 	m, r := tileRates(func(r *gemmRates) { r.Step = 20e-9 })
-	if got, want := m.tiled(r, 1, 64, 4096, 1), 20e-9*(4096+r.Fill); got != want {
+	if got, want := tiledSeconds(m, r, 1, 64, 4096), 20e-9*(4096+r.Fill); got != want {
 		t.Errorf("%g s, want %g", got, want)
 	}
 }
@@ -36,19 +41,19 @@ func TestTilings(t *testing.T) {
 	m, whole := of(hw.WholeK)
 	_, split := of(hw.SplitK)
 	_, rows := of(hw.ByRows)
-	if a, b := m.tiled(split, 128, 128, 65536, 1), m.tiled(whole, 128, 128, 65536, 1); a > b/4 {
+	if a, b := tiledSeconds(m, split, 128, 128, 65536), tiledSeconds(m, whole, 128, 128, 65536); a > b/4 {
 		t.Errorf("one tile of 65,536 k: %g s divided, %g s whole", a, b)
 	}
 	for range 2000 {
 		a, b, k := float64(1+rng.IntN(5000)), float64(1+rng.IntN(5000)), float64(1+rng.IntN(20000))
-		w, s, d := m.tiled(whole, a, b, k, 1), m.tiled(split, a, b, k, 1), m.tiled(rows, a, b, k, 1)
+		w, s, d := tiledSeconds(m, whole, a, b, k), tiledSeconds(m, split, a, b, k), tiledSeconds(m, rows, a, b, k)
 		if s > w || d < w {
 			t.Fatalf("%g x %g x %g: split %g, whole %g, by rows %g", a, b, k, s, w, d)
 		}
 		if k < minSplit && s != w {
 			t.Fatalf("k = %g divided", k)
 		}
-		if more := m.tiled(split, a, b, k+64, 1); more < s*(1-1e-12) {
+		if more := tiledSeconds(m, split, a, b, k+64); more < s*(1-1e-12) {
 			t.Fatalf("%g x %g: k %g takes %g, 64 more %g", a, b, k, s, more)
 		}
 	}

@@ -129,5 +129,6 @@ func (m *Machine) rowProduct(op *work.Op) Price {
 
 // inOrder prices an operation whose memory and compute times add up.
 func (m *Machine) inOrder(op *work.Op, compute, rate, memory float64) Price {
-	return m.price(float64(op.FLOPs), rate, float64(op.Bytes), compute, memory, 1, 0)
+	f := float64(op.FLOPs)
+	return m.price(kernel{flops: f, bytes: float64(op.Bytes), ceiling: rate, executed: f, rate: over(f, compute), compute: compute, memory: memory, overlap: 1})
 }

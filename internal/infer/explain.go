@@ -20,6 +20,7 @@ type Row struct {
 	Total   unit.Seconds
 	Upper   unit.Seconds
 	Bound   cost.Resource
+	Padded  bool // see cost.Price
 }
 
 // Intensity is FLOPs per byte of HBM traffic; 0 without traffic.

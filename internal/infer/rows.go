@@ -113,7 +113,7 @@ func (e *Engine) row(op *work.Op, times float64) Row {
 		return r
 	}
 	p := e.kernel(op)
-	r.Bound = p.Bound
+	r.Bound, r.Padded = p.Bound, p.Padded
 	r.Compute, r.HBM, r.Floor, r.Total, r.Upper = n*p.Compute, n*p.HBM, n*p.Floor, n*p.Estimate, n*p.Upper
 	return r
 }

@@ -17,7 +17,7 @@ func InferOperations(p *Page, a *api.InferAnswer, steps []api.Explained) {
 	p.planLine(2, b.Layout.String())
 	p.Text(0, "One GPU; equal layers together, so FLOPs, bytes and times are of a whole step, each operation by itself: lower is at achieved rates "+
 		"without overheads, upper with everything at its worst. Bytes are HBM traffic, of a collective what is sent; an exchange between nodes "+
-		"waits for half a round trip in a row of its own. Latency binds what neither FLOPs nor bytes explain: starts, waits, the loops of small tiles.")
+		"waits for half a round trip in a row of its own. "+whatBinds)
 	for i := range steps {
 		stepTable(p, &steps[i])
 	}
@@ -76,7 +76,7 @@ func servingRow(r *infer.Row) []string {
 	if r.Times > 1 {
 		name += fmt.Sprintf(" x %.0f", r.Times)
 	}
-	return []string{"  " + name, flopsCell(r.FLOPs), bytes, intensity, sec(r.Floor), sec(r.Total), sec(r.Upper), r.Bound.String()}
+	return []string{"  " + name + padding(r.Padded), flopsCell(r.FLOPs), bytes, intensity, sec(r.Floor), sec(r.Total), sec(r.Upper), r.Bound.String()}
 }
 
 // ServingOperationsDoc is `explain infer` in JSON.
@@ -113,6 +113,7 @@ type ServingOperationDoc struct {
 	Estimate  float64 `json:"estimate_seconds"`
 	Upper     float64 `json:"upper_seconds"`
 	Bound     string  `json:"bound"`
+	Padded    bool    `json:"padded"`
 }
 
 // NewServingOperationsDoc builds the document.
@@ -127,7 +128,7 @@ func NewServingOperationsDoc(a *api.InferAnswer, steps []api.Explained) ServingO
 		for k := range x.Rows {
 			r := &x.Rows[k]
 			s.Operations = append(s.Operations, ServingOperationDoc{r.Op.Name, r.Part.String(), productFormat(&r.Op), r.Times, float64(r.FLOPs), int64(r.Bytes), r.Intensity(),
-				float64(r.Floor), float64(r.Total), float64(r.Upper), r.Bound.String()})
+				float64(r.Floor), float64(r.Total), float64(r.Upper), r.Bound.String(), r.Padded})
 		}
 		d.Steps = append(d.Steps, s)
 	}

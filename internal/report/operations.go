@@ -41,6 +41,7 @@ type OperationDoc struct {
 	Estimate  float64 `json:"estimate_seconds"`
 	Upper     float64 `json:"upper_seconds"`
 	Bound     string  `json:"bound"`
+	Padded    bool    `json:"padded"`
 	Algorithm string  `json:"algorithm,omitempty"`
 }
 
@@ -54,7 +55,7 @@ func NewOperationsDoc(a *api.TrainAnswer, rows []train.Row, roofs []api.Roof) Op
 			bytes = int64(r.Comm.Bytes)
 		}
 		d.Operations = append(d.Operations, OperationDoc{r.Layer, r.Times, r.Name, r.Part, r.Phase.String(), productFormat(&r.Op), float64(r.FLOPs), bytes,
-			r.Intensity(), float64(r.Lower), float64(r.Estimate), float64(r.Upper), r.Bound, r.Algorithm})
+			r.Intensity(), float64(r.Lower), float64(r.Estimate), float64(r.Upper), r.Bound, r.Padded, r.Algorithm})
 	}
 	return d
 }

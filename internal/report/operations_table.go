@@ -18,7 +18,7 @@ func Operations(p *Page, a *api.TrainAnswer, rows []train.Row) {
 	p.Heading("%s on %s, operation by operation", a.Request.Model.Name, a.Request.Cluster.Name)
 	p.planLine(2, r.Plan.String())
 	p.Text(0, "One rank and one micro-batch of %s tokens%s; each operation alone: lower is at achieved rates "+
-		"without overheads, upper with everything at its worst. Bytes are HBM traffic, of a collective the message.",
+		"without overheads, upper with everything at its worst. Bytes are HBM traffic, of a collective the message. "+whatBinds,
 		Grouped(int64(r.Plan.MicroBatch)*int64(a.Request.Seq)), sharedBy(r.Plan.TP*r.Plan.CP))
 	for _, layer := range layersOf(rows) {
 		layerTable(p, layer)
@@ -146,7 +146,20 @@ func opRow(r *train.Row) []string {
 	if v := r.Intensity(); v > 0 {
 		intensity = strconv.FormatFloat(v, 'f', 0, 64)
 	}
-	return []string{"  " + opName(r), flopsCell(r.FLOPs), unit.FormatBytes(bytes), intensity, sec(r.Lower), sec(r.Estimate), sec(r.Upper), r.Bound}
+	return []string{"  " + opName(r) + padding(r.Padded), flopsCell(r.FLOPs), unit.FormatBytes(bytes), intensity, sec(r.Lower), sec(r.Estimate), sec(r.Upper), r.Bound}
+}
+
+// whatBinds explains the last column and the mark of padding.
+const whatBinds = "Padded are operations bound by compute most of which multiplies rows that tiles and heads are filled up with. " +
+	"Latency is what no rate explains: starts, waits, SMs without a tile, tiles that wait for their loads."
+
+// padding marks the name of an operation that multiplies more padding than its own
+// (cost.Price); beside what binds it the page has no room.
+func padding(padded bool) string {
+	if padded {
+		return ", padded"
+	}
+	return ""
 }
 
 // opName qualifies the names that several parts of a layer share.

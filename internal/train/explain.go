@@ -17,6 +17,7 @@ type Row struct {
 	work.Op
 	Lower, Estimate, Upper unit.Seconds
 	Bound                  string // compute, hbm, nvlink, network or latency
+	Padded                 bool   // see cost.Price
 	Algorithm              string // collectives
 }
 
@@ -67,7 +68,7 @@ func (e *Evaluator) row(name string, times int, op work.Op) Row {
 		return r
 	}
 	x := e.mach.Op(&op)
-	r.Lower, r.Estimate, r.Upper, r.Bound = x.Floor, x.Estimate, x.Upper, x.Bound.String()
+	r.Lower, r.Estimate, r.Upper, r.Bound, r.Padded = x.Floor, x.Estimate, x.Upper, x.Bound.String(), x.Padded
 	return r
 }
 
