@@ -113,3 +113,26 @@ func TestDiskFillsUpDuringARun(t *testing.T) {
 		t.Errorf("with room again: exit %d, %d kept: %s", code, kept(), errs)
 	}
 }
+
+// A file that does not fit leaves the older one as it was, says so once, and nothing beside it.
+func TestDiskIsFull(t *testing.T) {
+	dir := smallDisk(t)
+	old, fresh, filler := filepath.Join(dir, "old"), filepath.Join(dir, "fresh"), filepath.Join(dir, "filler")
+	if err := writeBytes(old, []byte("as it was")); err != nil {
+		t.Fatal(err)
+	}
+	fill(t, filler)
+	for _, name := range []string{old, fresh} {
+		err := writeFile(name, func(w io.Writer) (err error) {
+			for range 9 { // as a caller that gathers the errors of rows
+				_, e := w.Write(make([]byte, 8192))
+				err = errors.Join(err, e)
+			}
+			return err
+		})
+		data, _ := os.ReadFile(old)
+		if err == nil || err.Error() != name+": no space left on device" || string(data) != "as it was" || names(t, dir) != "filler old" {
+			t.Errorf("%v; old file %q, folder %s", err, data, names(t, dir))
+		}
+	}
+}

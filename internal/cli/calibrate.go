@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,7 +102,7 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		if err != nil {
 			return badInput(err)
 		}
-		if err := writeFile(f.out, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+		if err := writeBytes(f.out, data); err != nil {
 			return err
 		}
 		if *asJSON {
@@ -227,7 +225,7 @@ func (f *calibrateFlags) kernels(env *Env, o *tune.Outcome) (string, error) {
 		for _, t := range r.Tables {
 			o.Notes = append(o.Notes, fmt.Sprintf("table %s %s, %s: %d rows held out, off by %.1f %% median, %.1f %% mean", t.GPU, t.Table, t.What, t.Rows, 100*t.Median, 100*t.Mean))
 		}
-		return filepath.Base(name), os.WriteFile(name, data, 0o644)
+		return filepath.Base(name), writeBytes(name, data)
 	}
 	return "", usagef("--tables %s: no table of the %s generation, which %s is of", f.tables, arch, o.Machine.Device.Name)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io"
 
 	"github.com/spf13/cobra"
 
@@ -68,7 +67,7 @@ func (f *servingFlags) refit(env *Env, runs []validate.ServingRun, asJSON bool) 
 	if err != nil {
 		return err
 	}
-	if err := writeFile(f.profiles, func(w io.Writer) error { _, err := w.Write(data); return err }); err != nil {
+	if err := writeBytes(f.profiles, data); err != nil {
 		return err
 	}
 	if asJSON {

@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"errors"
-	"fmt"
 	"io"
-	"io/fs"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -57,41 +53,6 @@ the input gradient alone), with the number of the micro-batch.`,
 		return env.print(func(p *report.Page) { report.Schedule(p, spec, l) })
 	}
 	return cmd
-}
-
-// writeFile creates a file that the user named: a name that cannot be created
-// is bad input, a write that fails a failure.
-func writeFile(name string, write func(io.Writer) error) error {
-	f, err := os.Create(name)
-	if err != nil {
-		return usagef("%w: name a file that can be written", err)
-	}
-	if err := write(f); err != nil {
-		f.Close()
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	return f.Close()
-}
-
-// writable tells of a file that writeFile could not write, before long work; one that
-// is there keeps what it holds, one that is not does not appear. "" is no file.
-func writable(flag, name string) error {
-	if name == "" {
-		return nil
-	}
-	was, missing := os.Stat(name)
-	if missing == nil && !was.Mode().IsRegular() && !was.IsDir() {
-		return nil // a pipe or a device: opening it has effects
-	}
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
-	if err != nil {
-		return usagef("--%s: %w: name a file that can be written", flag, err)
-	}
-	err = f.Close()
-	if errors.Is(missing, fs.ErrNotExist) {
-		err = errors.Join(err, os.Remove(name))
-	}
-	return err
 }
 
 func scheduleNames() []cobra.Completion { return ask.Schedules() }

@@ -80,7 +80,7 @@ func writeAccuracy(path string, a *validate.Accuracy) error {
 	if err != nil {
 		return usagef("--document: %s: %w", path, err)
 	}
-	return os.WriteFile(path, []byte(text), 0o644)
+	return writeBytes(path, []byte(text))
 }
 
 // stamp says when tables were written and from which commit, where the build knows it.

@@ -1,7 +1,7 @@
 package cli
 
 import (
-	"os"
+	"io"
 	"strconv"
 	"strings"
 
@@ -55,7 +55,6 @@ engine is the part of the file's name before its version.
 
 // validateOperators scores the tables; not a single scored row is bad input.
 func validateOperators(runs, predictions string) (*validate.Document, error) {
-	var out *os.File
 	if _, err := validate.OperatorTables(runs); err != nil {
 		return nil, usagef("--runs: %w", err)
 	}
@@ -64,13 +63,10 @@ func validateOperators(runs, predictions string) (*validate.Document, error) {
 	if predictions == "" {
 		d, err = validate.Operators(runs, nil)
 	} else {
-		if out, err = os.Create(predictions); err != nil {
-			return nil, usagef("--predictions: %w: give a file that can be written", err)
-		}
-		d, err = validate.Operators(runs, out)
-		if e := out.Close(); err == nil {
-			err = e
-		}
+		err = writeFile(predictions, func(w io.Writer) (err error) {
+			d, err = validate.Operators(runs, w)
+			return err
+		})
 	}
 	if err != nil {
 		return nil, err

@@ -1,0 +1,149 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+)
+
+// writeFile writes a file that the user named: beside it, and in its place once it is whole,
+// so that a write that fails, or an interrupt that makes write give up, leaves an older file as
+// it was and no new one. Pipes and devices are written to directly. A name that cannot be created is
+// bad input, a write that fails a failure, worded once; write's own errors come back as they are.
+func writeFile(name string, write func(io.Writer) error) error {
+	target, mode, direct := name, fs.FileMode(0), false
+	if whole, err := filepath.EvalSymlinks(name); err == nil {
+		target = whole // what a link leads to is replaced, not the link
+	}
+	was, err := os.Stat(target)
+	switch {
+	case err == nil && was.IsDir():
+		return usagef("%s is a folder: name a file that can be written", name)
+	case err == nil:
+		mode, direct = was.Mode().Perm(), !was.Mode().IsRegular()
+		f, err := os.OpenFile(target, os.O_WRONLY, 0) // what may not be written is not replaced either
+		if err != nil {
+			return usagef("%w: name a file that can be written", err)
+		}
+		if direct {
+			return writeWhole(f, name, write)
+		}
+		f.Close()
+	}
+	f, err := beside(target)
+	if err != nil {
+		return usagef("%s: %w: name a file in a folder that can be written", name, bare(err))
+	}
+	err = writeWhole(f, name, write)
+	if err == nil {
+		err = replace(f.Name(), target, name, mode)
+	}
+	if err == nil {
+		return nil
+	}
+	if gone := os.Remove(f.Name()); gone != nil {
+		return errors.Join(err, gone)
+	}
+	return err
+}
+
+// replace puts a whole file in the place of target, with its rights where they are not 0.
+func replace(file, target, name string, mode fs.FileMode) (err error) {
+	if mode != 0 {
+		err = os.Chmod(file, mode)
+	}
+	if err == nil {
+		err = os.Rename(file, target)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, bare(err))
+	}
+	return nil
+}
+
+// writeWhole writes a file and closes it; the first write that failed says what did.
+func writeWhole(f *os.File, name string, write func(io.Writer) error) error {
+	b := bufio.NewWriter(f) // remembers that error, and writes no more
+	own := write(b)
+	err := b.Flush()
+	if own == nil && err == nil {
+		if info, e := f.Stat(); e == nil && info.Mode().IsRegular() {
+			err = f.Sync() // a disk may say only here that it is full
+		}
+	}
+	if e := f.Close(); err == nil {
+		err = e
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", name, bare(err))
+	}
+	return own
+}
+
+// beside creates an empty file in the folder of name, with the rights of a new file.
+func beside(name string) (*os.File, error) {
+	for {
+		f, err := os.OpenFile(filepath.Join(filepath.Dir(name), fmt.Sprintf(".ridgeline-%08x.tmp", rand.Uint32())), os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+		if !errors.Is(err, fs.ErrExist) {
+			return f, err
+		}
+	}
+}
+
+// bare is an error of a file without the name that it happened to have.
+func bare(err error) error {
+	var path *fs.PathError
+	var link *os.LinkError
+	switch {
+	case errors.As(err, &path):
+		return path.Err
+	case errors.As(err, &link):
+		return link.Err
+	}
+	return err
+}
+
+// writeBytes is writeFile of what is whole already.
+func writeBytes(name string, data []byte) error {
+	return writeFile(name, func(w io.Writer) error { _, err := w.Write(data); return err })
+}
+
+// writable tells of a file that writeFile could not write, before long work; one that
+// is there keeps what it holds, one that is not does not appear. "" is no file.
+func writable(flag, name string) error {
+	if name == "" {
+		return nil
+	}
+	was, missing := os.Stat(name)
+	if missing == nil && !was.Mode().IsRegular() && !was.IsDir() {
+		return nil // a pipe or a device: opening it has effects
+	}
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return usagef("--%s: %w: name a file that can be written", flag, err)
+	}
+	err = f.Close()
+	if errors.Is(missing, fs.ErrNotExist) {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
+// notOver refuses an output of a flag that would replace one of the inputs.
+func notOver(flag, name string, inputs ...string) error {
+	out, err := os.Stat(name)
+	if err != nil || !out.Mode().IsRegular() {
+		return nil
+	}
+	for _, in := range inputs {
+		if info, err := os.Stat(in); err == nil && os.SameFile(out, info) {
+			return usagef("--%s %s would replace the input %s: name another file", flag, name, in)
+		}
+	}
+	return nil
+}
