@@ -1,11 +1,9 @@
 package search
 
 import (
-	"cmp"
 	"context"
 	"math"
 	"runtime"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -45,22 +43,6 @@ type Outcome struct {
 	Elapsed  time.Duration
 	misfit   error
 	failed   error
-}
-
-// candidate is a plan in the running.
-type candidate struct {
-	plan plan.Plan
-	step unit.Seconds
-}
-
-// pool is shared by the workers: the best plans, and the step that a new plan
-// has to beat.
-type pool struct {
-	mu        sync.Mutex
-	top       int
-	best      []candidate
-	threshold atomic.Uint64 // float64 bits of the slowest kept step
-	outcome   Outcome
 }
 
 // Run searches space.
@@ -138,177 +120,4 @@ func (o *Outcome) nearest(e *train.Evaluator, s *Space, jobs []outer) error {
 	r, err := e.Evaluate(&best)
 	o.Nearest = r
 	return err
-}
-
-// worker evaluates candidates with its own caches and counters.
-type worker struct {
-	e          *train.Evaluator
-	pool       *pool
-	ctx        context.Context
-	exhaustive bool
-	count      Count
-	examples   [plan.NumCauses]*plan.Plan
-	space      *Space
-	failed     error // the first plan that could not be laid out
-	lean       train.Lean
-}
-
-func (w *worker) run(s *Space, o outer) {
-	w.space, w.lean = s, s.leanest()
-	s.walk(w.e.Job(), o, &visitor{mode: w.mode, larger: w.larger, illegal: w.illegal})
-}
-
-// mode looks at all states of a mode at once where it can: when the parts of
-// the leanest ones do not fit, no state does, and when the fastest parts are
-// slower than the plans kept, so is every state.
-func (w *worker) mode(p *plan.Plan) bool {
-	switch {
-	case w.ctx.Err() != nil:
-		return true
-	case w.exhaustive:
-	case float64(w.e.Busy(p))*(1-rounding) > w.pool.slowest():
-		w.count.Pruned += w.space.stateCount(p)
-		return true
-	case w.e.Leanest(p, &w.lean) > w.e.MemoryLimit():
-		w.larger(p)
-		return false
-	case float64(w.e.Fastest(p)) > w.pool.slowest():
-		w.count.Pruned += w.space.stateCount(p)
-		return true
-	}
-	w.space.states(*p, w.legal)
-	return true
-}
-
-// rounding keeps a bound that is met exactly below a sum in another order.
-const rounding = 1e-9
-
-func (w *worker) larger(p *plan.Plan) { w.count.TooLarge += w.space.stateCount(p) }
-
-func (w *worker) illegal(p *plan.Plan, c plan.Cause) {
-	w.count.Illegal[c]++
-	if w.examples[c] == nil {
-		q := *p
-		w.examples[c] = &q
-	}
-}
-
-func (w *worker) legal(p *plan.Plan) {
-	q := w.e.Quick(p)
-	switch {
-	case !q.Fits:
-		w.count.TooLarge++
-	case !w.exhaustive && float64(q.Bound) > w.pool.slowest():
-		w.count.Pruned++
-	default:
-		w.count.LaidOut++
-		step, err := w.e.Step(p)
-		if err != nil {
-			w.failed = cmp.Or(w.failed, err)
-			return
-		}
-		w.pool.offer(p, step)
-	}
-}
-
-// slowest is the step of the slowest plan kept once there are enough of them.
-func (pl *pool) slowest() float64 { return math.Float64frombits(pl.threshold.Load()) }
-
-// offer keeps a plan if it is among the best; equal steps are ordered by their
-// text so that the answer does not depend on the workers.
-func (pl *pool) offer(p *plan.Plan, step unit.Seconds) {
-	if float64(step) > pl.slowest() {
-		return
-	}
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	c := candidate{*p, step}
-	i, _ := slices.BinarySearchFunc(pl.best, c, compare)
-	pl.best = slices.Insert(pl.best, i, c)
-	if len(pl.best) > pl.top {
-		pl.best = pl.best[:pl.top]
-	}
-	if len(pl.best) == pl.top {
-		pl.threshold.Store(math.Float64bits(float64(pl.best[pl.top-1].step)))
-	}
-}
-
-func compare(a, b candidate) int {
-	if c := cmp.Compare(a.step, b.step); c != 0 {
-		return c
-	}
-	return cmp.Compare(a.plan.String(), b.plan.String())
-}
-
-// join adds a worker's counters.
-func (pl *pool) join(w *worker) {
-	pl.mu.Lock()
-	defer pl.mu.Unlock()
-	c := &pl.outcome.Count
-	for i, n := range w.count.Illegal {
-		c.Illegal[i] += n
-		if pl.outcome.Examples[i] == nil {
-			pl.outcome.Examples[i] = w.examples[i]
-		}
-	}
-	c.TooLarge += w.count.TooLarge
-	c.Pruned += w.count.Pruned
-	c.LaidOut += w.count.LaidOut
-	pl.outcome.failed = cmp.Or(pl.outcome.failed, w.failed)
-}
-
-// blamed are the keys that can cause an illegal plan, most specific cause first.
-var blamed = []struct {
-	cause plan.Cause
-	keys  []plan.Key
-}{
-	{plan.BadShard, []plan.Key{plan.KeyShard}},
-	{plan.BadCombination, []plan.Key{plan.KeySP, plan.KeyZeRO, plan.KeyTuning, plan.KeyRank}},
-	{plan.BadExperts, []plan.Key{plan.KeyEP, plan.KeyETP}},
-	{plan.BadHeads, []plan.Key{plan.KeyTP, plan.KeyCP, plan.KeyCPComm}},
-	{plan.BadSchedule, []plan.Key{plan.KeySchedule, plan.KeyVPP}},
-	{plan.BadLayers, []plan.Key{plan.KeyPP, plan.KeyVPP}},
-	{plan.BadSchedule, []plan.Key{plan.KeyPP}},
-	{plan.BadSequence, []plan.Key{plan.KeyCP, plan.KeySP}},
-	{plan.BadBatch, nil},
-}
-
-// Illegal words why a space without a legal plan has none: a cause that the
-// user's own keys explain before one that only searched values met.
-func (o *Outcome) Illegal(j *plan.Job, f *plan.Fixed) error {
-	for _, b := range blamed {
-		for _, k := range b.keys {
-			p := o.Examples[b.cause]
-			if p != nil && b.cause == plan.BadLayers && p.VPP > 1 && f != nil && !f.Has(plan.KeyVPP) {
-				continue // the search's own vpp is too many parts, which says nothing of the pp that was given
-			}
-			if p != nil && f != nil && f.Has(k) {
-				return p.Explain(b.cause, j)
-			}
-		}
-	}
-	for c := plan.NumCauses - 1; c > plan.Legal; c-- { // the latest check gets furthest
-		if p := o.Examples[c]; p != nil {
-			return p.Explain(c, j)
-		}
-	}
-	return o.misfit
-}
-
-// finish evaluates the kept plans in full.
-func (pl *pool) finish(ctx context.Context, e *train.Evaluator, top int) (*Outcome, error) {
-	out := &pl.outcome
-	out.Partial = ctx.Err() != nil
-	if len(pl.best) == 0 && out.failed != nil {
-		return nil, out.failed
-	}
-	preferSimple(pl.best)
-	for i := range min(top, len(pl.best)) {
-		r, err := e.Evaluate(&pl.best[i].plan)
-		if err != nil {
-			return nil, err
-		}
-		out.Plans = append(out.Plans, r)
-	}
-	return out, nil
 }
