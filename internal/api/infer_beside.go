@@ -17,24 +17,8 @@ type Flip struct {
 	ComputeNow bool  // at the best point's batch
 }
 
-// Drafting is what a speculation gains and costs on the best layout, by batch.
-type Drafting struct {
-	Speculation *infer.Speculation
-	Curve       []infer.SpecPoint
-	Limits      *infer.Drafting // what the engine's version gives up meanwhile; nil = nothing
-	// With and Without are the first load at which the service makes fewer tokens with it
-	// than without; nil where none is or the question does not ask about both.
-	With, Without *deploy.Point
-}
-
 // flipsTo is the largest batch that flips are looked for at.
 const flipsTo = 1 << 16
-
-// specBatches are where a speculation's gain is shown.
-var specBatches = []int{1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024}
-
-// addedRTT is put on the network's own round trip to show what latency costs.
-var addedRTT = []unit.Seconds{0, 0.1e-3, 0.5e-3, 1e-3, 2e-3, 5e-3}
 
 // explain adds what stands beside the best point.
 func (a *InferAnswer) explain(q *deploy.Question) error {
@@ -150,96 +134,4 @@ func (a *InferAnswer) atEdge() bool {
 	b, list := a.Best.Best, a.Request.Concurrency
 	n := len(list)
 	return n > 1 && b.Fits && a.Met() && !b.Queued && b.Concurrency == list[n-1] && 8*b.Concurrency <= deploy.MaxConcurrency
-}
-
-// drafting compares each listed speculation with none on layout x.
-func (a *InferAnswer) drafting(q *deploy.Question, x plan.Serving, context int64) error {
-	for _, o := range a.Outcomes {
-		v := *o.Variant
-		s := v.Speculation
-		if s == nil || s.Drafts == 0 || v.Cluster != a.Best.Variant.Cluster || slices.ContainsFunc(a.Drafting, func(d Drafting) bool { return d.Speculation == s }) {
-			continue
-		}
-		in, err := q.Build(&v, x)
-		if err != nil {
-			continue // with the drafter it does not fit: its own table says so
-		}
-		drafted, ok := in.Stepper.(*infer.Speculative)
-		if !ok {
-			continue
-		}
-		most := in.Engine.MaxConcurrency(context)
-		var batches []int
-		for _, n := range specBatches {
-			if int64(n) <= most {
-				batches = append(batches, n)
-			}
-		}
-		if len(batches) > 0 {
-			d := Drafting{Speculation: s, Curve: infer.SpecCurve(drafted, context, batches), Limits: in.Engine.Setup().Profile.Drafting}
-			d.With, d.Without = a.loses(o)
-			a.Drafting = append(a.Drafting, d)
-		}
-	}
-	return nil
-}
-
-// loses finds the first load at which outcome o, which speculates, makes fewer tokens
-// than the outcome that differs from it by nothing else.
-func (a *InferAnswer) loses(o *deploy.Outcome) (with, without *deploy.Point) {
-	for _, plain := range a.Outcomes {
-		v := *o.Variant
-		v.Speculation, v.Draft = plain.Variant.Speculation, nil
-		if plain == o || v != *plain.Variant || v.Speculation != nil && v.Speculation.Drafts > 0 {
-			continue
-		}
-		for i := range min(len(o.Points), len(plain.Points)) {
-			if x, y := o.Points[i], plain.Points[i]; x.Fits && y.Fits && x.Output < y.Output {
-				return x, y
-			}
-		}
-	}
-	return nil, nil
-}
-
-// LatencyPoint is the best point's layout and load at one round trip between nodes.
-type LatencyPoint struct {
-	RTT       unit.Seconds
-	Point     *deploy.Point
-	Exchanges float64 // how many times a token waits for half of it
-	Change    float64 // of a user's tokens/s against the first: -0.74 = falls by 74 %
-}
-
-// latency prices the best layout on slower networks, where it crosses any.
-func (a *InferAnswer) latency(q *deploy.Question, own unit.Seconds) error {
-	b, v := a.Best.Best, *a.Best.Variant
-	if b.Decode.Wire <= 0 {
-		return nil
-	}
-	rtts := a.Request.RTT
-	if len(rtts) < 2 {
-		if v.RTT != nil {
-			own = *v.RTT
-		}
-		rtts = nil
-		for _, more := range addedRTT {
-			rtts = append(rtts, own+more)
-		}
-	}
-	for _, rtt := range rtts {
-		v.RTT = &rtt
-		p, err := q.Again(&v, b, a.Best.Calibration)
-		if err != nil {
-			return err
-		}
-		x := LatencyPoint{RTT: rtt, Point: p}
-		if rtt > 0 {
-			x.Exchanges = float64(p.Decode.Wire/(rtt/2)) / v.Speculation.Tokens()
-		}
-		if len(a.Latency) > 0 {
-			x.Change = p.PerUser()/a.Latency[0].Point.PerUser() - 1
-		}
-		a.Latency = append(a.Latency, x)
-	}
-	return nil
 }
