@@ -1,0 +1,131 @@
+package wire
+
+import (
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Read gives what came, no further than to the end of a blank line.
+func (c *conn) Read(b []byte) (int, error) {
+	for len(b) > 0 {
+		n, left, err := c.tryRead(b)
+		if n > 0 || err != nil {
+			return n, err
+		}
+		until(c.readable, left)
+	}
+	return 0, nil
+}
+
+func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left, ok := c.read.left()
+	switch {
+	case c.closed:
+		wake(c.readable) // for another that waits
+		return 0, 0, c.failed("read", net.ErrClosed)
+	case !ok:
+		return 0, 0, c.failed("read", os.ErrDeadlineExceeded)
+	case c.sink != nil:
+		return 0, left, nil // its end wakes
+	}
+	if len(c.held) == 0 {
+		if c.broken != nil {
+			return 0, 0, c.broken
+		}
+		n, err := receive(c.fd, b)
+		at := time.Now()
+		switch {
+		case err == unix.EAGAIN:
+			return 0, left, nil
+		case err != nil:
+			return 0, 0, c.failed("read", err)
+		case n == 0:
+			return 0, 0, io.EOF
+		}
+		cut := c.lines.cut(b[:n])
+		if cut < n {
+			c.held, c.heldAt = append(c.held[:0], b[cut:n]...), at
+		}
+		return cut, 0, nil
+	}
+	n = copy(b, c.held[:c.lines.cut(c.held[:min(len(b), len(c.held))])])
+	c.held = c.held[n:]
+	return n, 0, nil
+}
+
+// receive reads from a socket that does not block.
+func receive(fd int, b []byte) (int, error) {
+	for {
+		n, err := syscall.Read(fd, b)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// Write sends all of b, as [net.Conn] says.
+func (c *conn) Write(b []byte) (sent int, err error) {
+	for sent < len(b) {
+		n, left, err := c.tryWrite(b[sent:])
+		if err != nil {
+			return sent, err
+		}
+		if sent += n; n == 0 {
+			until(c.writable, left)
+		}
+	}
+	return sent, nil
+}
+
+func (c *conn) tryWrite(b []byte) (n int, left time.Duration, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	left, ok := c.write.left()
+	switch {
+	case c.closed:
+		wake(c.writable)
+		return 0, 0, c.failed("write", net.ErrClosed)
+	case !ok:
+		return 0, 0, c.failed("write", os.ErrDeadlineExceeded)
+	}
+	switch n, err = syscall.Write(c.fd, b); err {
+	case nil:
+		return n, left, nil
+	case unix.EINTR:
+		wake(c.writable)
+		return 0, left, nil
+	case unix.EAGAIN:
+		c.full = true
+		return 0, left, nil
+	}
+	return 0, 0, c.failed("write", err)
+}
+
+// until waits for a token, at most for d where it is not 0.
+func until(token <-chan struct{}, d time.Duration) {
+	if d == 0 {
+		<-token
+		return
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-token:
+	case <-t.C:
+	}
+}
+
+// wake puts a token.
+func wake(token chan<- struct{}) {
+	select {
+	case token <- struct{}{}:
+	default:
+	}
+}
