@@ -127,7 +127,7 @@ func TestPadded(t *testing.T) {
 			t.Fatal(err)
 		}
 		asked, note := q.Padded(f)
-		if got := asked.Job.GlobalBatch == 32 && asked.Job.Idle == 12 && strings.Contains(note, "20 sequences"); got != c.padded {
+		if got := asked.Job.GlobalBatch == 32 && asked.Job.Idle == 12 && strings.Contains(note.Text, "20 sequences"); got != c.padded {
 			t.Errorf("%q: batch %d, idle %d, note %q", c.text, asked.Job.GlobalBatch, asked.Job.Idle, note)
 		}
 	}

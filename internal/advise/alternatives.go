@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/search"
@@ -115,7 +116,7 @@ func (q *Question) Alternatives(ctx context.Context, best *train.Result, like *p
 }
 
 func (q *Question) alternative(ctx context.Context, f *family, fix *plan.Fixed, best *train.Result) (Alternative, error) {
-	asked, note := q.Padded(fix)
+	asked, padded := q.Padded(fix)
 	r, illegal, err := asked.nearest(ctx, fix, f.narrow)
 	if err != nil {
 		return Alternative{}, err
@@ -125,8 +126,8 @@ func (q *Question) alternative(ctx context.Context, f *family, fix *plan.Fixed, 
 		a.Reason = illegal.Error()
 		return a, nil
 	}
-	if note != "" {
-		r.Warnings = append(r.Warnings, note)
+	if padded.Text != "" {
+		r.Warnings = append(r.Warnings, padded)
 	}
 	a.Reason = Reason(r, best)
 	return a, nil
@@ -155,21 +156,21 @@ func (q *Question) nearest(ctx context.Context, fix *plan.Fixed, narrow func(*se
 // the padding counts as no tokens, and the note says so. Keys that are given
 // beside fsdp must go with the padded share. Any other question comes back as it
 // is, with an empty note.
-func (q *Question) Padded(fix *plan.Fixed) (*Question, string) {
+func (q *Question) Padded(fix *plan.Fixed) (*Question, note.Note) {
 	j := q.Job
 	ranks := j.GPUs
 	rest := j.GlobalBatch % ranks
 	if fix == nil || !fix.Plain || rest == 0 || fix.Plan.TP*fix.Plan.CP*fix.Plan.PP != 1 || fix.Has(plan.KeyDP) && fix.Plan.DP != ranks {
-		return q, ""
+		return q, note.Note{}
 	}
 	k := *j
 	k.Idle = ranks - rest
 	k.GlobalBatch += k.Idle
 	share := k.GlobalBatch / ranks
 	if fix.Has(plan.KeyMBS) && share%fix.Plan.MicroBatch != 0 {
-		return q, ""
+		return q, note.Note{}
 	}
-	return q.with(func(q *Question) { q.Job = &k }), fmt.Sprintf("%d sequences do not divide over %d ranks (%.4g each): %d ranks take %d, the others %d; an engine would want %d or %d",
+	return q.with(func(q *Question) { q.Job = &k }), note.New(note.BatchPadded, "batch ranks each rest share less lower upper", "%d sequences do not divide over %d ranks (%.4g each): %d ranks take %d, the others %d; an engine would want %d or %d",
 		j.GlobalBatch, ranks, float64(j.GlobalBatch)/float64(ranks), rest, share, share-1,
 		j.GlobalBatch-rest, k.GlobalBatch)
 }

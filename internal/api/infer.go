@@ -10,6 +10,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -67,7 +68,7 @@ type InferAnswer struct {
 	Ceilings []infer.Ceiling // of the expert exchange; nil where experts are not on ranks of their own
 	// Strategies is the best point with one thing changed at a time.
 	Strategies []Strategy
-	Warnings   []string
+	Warnings   note.List
 	Elapsed    time.Duration
 }
 

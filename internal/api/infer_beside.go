@@ -6,6 +6,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -25,13 +26,13 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 	b, v := a.Best.Best, a.Best.Variant
 	a.Warnings = b.Warnings
 	if len(a.Request.RTT) > 0 && b.Fits && b.Decode.Wire == 0 {
-		a.Warnings = append(slices.Clone(a.Warnings), "--net-rtt changes nothing of the best plan: each of its instances stays inside a node")
+		a.Warnings = a.Warnings.And(note.New(note.RTTIdle, "", "--net-rtt changes nothing of the best plan: each of its instances stays inside a node"))
 	}
 	if b.Queued {
-		a.Warnings = append(slices.Clone(a.Warnings), a.queueText())
+		a.Warnings = a.Warnings.And(a.queueNote())
 	}
 	if a.atEdge() {
-		a.Warnings = append(slices.Clone(a.Warnings), fmt.Sprintf("the best lies at the edge of --concurrency: give a wider range, such as 1..%d", 8*b.Concurrency))
+		a.Warnings = a.Warnings.And(note.New(note.EdgeOfLoads, "upto", "the best lies at the edge of --concurrency: give a wider range, such as 1..%d", 8*b.Concurrency))
 	}
 	x := b.Layout.Serving
 	if b.Layout.Split != nil {
@@ -45,9 +46,7 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 		return nil // nothing runs: there is nothing to explain
 	}
 	context := q.ISL + q.OSL/2
-	if w := slowerCache(q, v, x, in, b.Batch, context); w != "" {
-		a.Warnings = append(slices.Clone(a.Warnings), w)
-	}
+	a.Warnings = a.Warnings.And(slowerCache(q, v, x, in, b.Batch, context)...)
 	flips := in.Engine.Flips(context, flipsTo)
 	a.FlipsTo = flipsTo
 	rows := in.Engine.Explain(&infer.Batch{Decode: 1, DecodeContext: context})
@@ -78,24 +77,25 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 }
 
 // slowerCache says by how much a narrow cache makes the decode step slower than one of 16
-// bit does; "" where it does not, by more than the fits of its kernels tell apart.
-func slowerCache(q *deploy.Question, v *deploy.Variant, x plan.Serving, in *deploy.Instance, batch int, context int64) string {
+// bit does; nothing where it does not, by more than the fits of its kernels tell apart.
+func slowerCache(q *deploy.Question, v *deploy.Variant, x plan.Serving, in *deploy.Instance, batch int, context int64) note.List {
 	if v.KV.Bits() >= unit.BF16.Bits() {
-		return ""
+		return nil
 	}
 	wide := *v
 	wide.KV = unit.BF16
 	other, err := q.Build(&wide, x)
 	if err != nil {
-		return "" // the wide cache has no room: there is nothing to choose
+		return nil // the wide cache has no room: there is nothing to choose
 	}
 	b := infer.Batch{Decode: batch, DecodeContext: int64(batch) * context}
 	narrow, plain := in.Engine.Step(&b).Total, other.Engine.Step(&b).Total
 	if narrow < plain*(1+toldApart) {
-		return ""
+		return nil
 	}
-	return fmt.Sprintf("the KV cache in %s makes a decode step %.0f %% slower than in bf16 (%s against %s): its attention kernel is priced by constants fitted on the measured GPUs of the generation (Hopper: H100 and H200), check it on %s",
+	n := note.New(note.SlowerCache, "kv", "the KV cache in %s makes a decode step %.0f %% slower than in bf16 (%s against %s): its attention kernel is priced by constants fitted on the measured GPUs of the generation (Hopper: H100 and H200), check it on %s",
 		v.KV, 100*float64(narrow/plain-1), unit.FormatSeconds(narrow), unit.FormatSeconds(plain), v.Cluster.Device.Name)
+	return note.List{n.With("share", float64(narrow/plain-1)).With("seconds", float64(narrow)).With("plain_seconds", float64(plain)).With("device", v.Cluster.Device.Name)}
 }
 
 // toldApart is the relative difference of steps below which fitted kernels are alike: their
@@ -115,17 +115,18 @@ func (a *InferAnswer) bounds(e *infer.Engine, v *deploy.Variant, batch int) {
 	a.Ceilings = e.Ceilings(batch, unit.ByteRate(link.Value))
 }
 
-// queueText says what a load past the queue means, and where the queue begins.
-func (a *InferAnswer) queueText() string {
+// queueNote says what a load past the queue means, and where the queue begins.
+func (a *InferAnswer) queueNote() note.Note {
 	b := a.Best.Best
-	text := "out of " + b.Steady.Limit.String() + ": further requests in flight only wait longer; percentiles need a simulation"
+	n := note.New(note.QueueLimit, "limit", "out of %s: further requests in flight only wait longer; percentiles need a simulation", b.Steady.Limit)
 	if b.Steady.Limit == infer.NoLimit {
-		text = "requests wait for room: their time to first token grows with every further one in flight"
+		n = note.New(note.QueueRoom, "", "requests wait for room: their time to first token grows with every further one in flight")
 	}
 	if !a.Request.SLO.Any() && b.Full.Clients >= 1 {
-		text += fmt.Sprintf("; this load is past the queue, which takes over beyond %.0f in flight, as no --slo says how long a first token may take", b.Full.Clients)
+		n = n.With("clients", b.Full.Clients)
+		n.Text += fmt.Sprintf("; this load is past the queue, which takes over beyond %.0f in flight, as no --slo says how long a first token may take", b.Full.Clients)
 	}
-	return text
+	return n
 }
 
 // atEdge tells whether more requests in flight than were looked at may be better: the

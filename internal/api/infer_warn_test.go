@@ -8,11 +8,12 @@ import (
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 func warns(a *InferAnswer, part string) bool {
-	return slices.ContainsFunc(a.Warnings, func(w string) bool { return strings.Contains(w, part) })
+	return slices.ContainsFunc(a.Warnings, func(w note.Note) bool { return strings.Contains(w.Text, part) })
 }
 
 // A best load that is the largest looked at is named as the edge, unless it waits: then

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -122,7 +123,7 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		a.Missed = held
 	}
 	if a.Result.Dropped > 0 {
-		a.Warnings = append(a.Warnings, fmt.Sprintf("requests that can never run were dropped, %d of %d: %s", a.Result.Dropped, a.Result.Arrived, a.FirstDropped()))
+		a.Warnings = append(a.Warnings, note.New(note.RequestsDropped, "dropped arrived reason", "requests that can never run were dropped, %d of %d: %s", a.Result.Dropped, a.Result.Arrived, a.FirstDropped()))
 	}
 	a.Elapsed = time.Since(start)
 	return a, nil

@@ -7,6 +7,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/serve"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -19,7 +20,7 @@ type Deployment struct {
 	Profile  *infer.Profile
 	Service  *serve.Service
 	KVTokens int64 // that the caches of the service hold; of two roles those that generate
-	Warnings []string
+	Warnings note.List
 	// Calibration corrects the steps by measured points; nil without any.
 	Calibration *infer.Calibration
 
@@ -117,7 +118,7 @@ func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *pl
 	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV))
 	a.Warnings = append(a.Warnings, deploy.SplitSimulated)
 	if link.Assumed {
-		a.Warnings = append(a.Warnings, "KV caches cross the network at "+link.Source)
+		a.Warnings = append(a.Warnings, note.New(note.KVLinkAssumed, "source", "KV caches cross the network at %s", link.Source).With("bytes_per_second", float64(link.Rate)))
 	}
 	return nil
 }
@@ -171,13 +172,13 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 		if e.HigherFirst {
 			order = "larger"
 		}
-		warnings = append(slices.Clone(warnings), fmt.Sprintf("--priority: %s numbers go first in %s, assumed from its documentation and not checked against a run", order, in.Engine.Setup().Profile.Engine))
+		warnings = warnings.And(note.New(note.PriorityAssumed, "order engine", "--priority: %s numbers go first in %s, assumed from its documentation and not checked against a run", order, in.Engine.Setup().Profile.Engine))
 	}
 	if a.Variant.RTT != nil && in.Engine.Step(&infer.Batch{Decode: 1, DecodeContext: 1}).Wire == 0 {
-		warnings = append(slices.Clone(warnings), "--net-rtt changes nothing of "+p.String()+", which stays inside a node")
+		warnings = warnings.And(note.New(note.PlanRTTIdle, "plan", "--net-rtt changes nothing of %s, which stays inside a node", p.String()))
 	}
 	for _, w := range warnings {
-		if !slices.Contains(a.Warnings, w) { // both roles may say it
+		if !a.Warnings.Has(w.Text) { // both roles may say it
 			a.Warnings = append(a.Warnings, w)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/search"
@@ -61,8 +62,8 @@ type TrainAnswer struct {
 	FSDPSharding []train.Algorithm
 	Published    *catalog.PublishedRun // a published run of the same job, for comparison
 	Budget       train.Budget
-	Warnings     []string
-	Assumptions  []string
+	Warnings     note.List
+	Assumptions  note.List
 	Elapsed      time.Duration
 
 	// Sweep is the listed plans while the request's knob is turned.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/advise"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/search"
 	"github.com/ridgeline/ridgeline/internal/train"
@@ -13,7 +14,7 @@ import (
 // narrow searches the space that the request leaves open.
 func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	fixed := a.Request.Fixed
-	asked, note := q.Padded(fixed)
+	asked, padded := q.Padded(fixed)
 	out, err := asked.Search(ctx, fixed)
 	host := a.Request.Cluster.Device.HostLink().Known()
 	if err == nil && out.Nearest != nil && host && !fixed.Has(plan.KeyOffload) {
@@ -33,8 +34,8 @@ func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	default:
 		return out.Illegal(asked.Job, fixed)
 	}
-	if note != "" {
-		a.Warnings = append(a.Warnings, note)
+	if padded.Text != "" {
+		a.Warnings = append(a.Warnings, padded)
 	}
 	return nil
 }
@@ -49,7 +50,7 @@ func (a *TrainAnswer) offload(ctx context.Context, q *advise.Question, out *sear
 	if err != nil || len(moved.Plans) == 0 {
 		return out, err
 	}
-	a.Warnings = append(a.Warnings, "nothing fits with the optimizer states on the device: these plans keep them in host memory")
+	a.Warnings = append(a.Warnings, note.New(note.StatesOnHost, "", "nothing fits with the optimizer states on the device: these plans keep them in host memory"))
 	return moved, nil
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/advise"
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/train"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -20,7 +21,7 @@ import (
 type Train struct {
 	Flags *pflag.FlagSet
 	// Notes are what the asker should know of the request that was made.
-	Notes []string
+	Notes note.List
 
 	model, cluster, plan, precision          string
 	batch, seq, mtp, top                     int64
@@ -149,7 +150,7 @@ func (f *Train) failures(t *train.Terms) error {
 		return fmt.Errorf("--mtbf needs --tokens, the length of the run: add for example --tokens 1T")
 	case t.Tokens == 0:
 		t.GPUMTBF = 0
-		f.Notes = append(f.Notes, "the cluster's failures are left out: they cost time of a whole run, give --tokens")
+		f.Notes = append(f.Notes, note.New(note.FailuresLeftOut, "", "the cluster's failures are left out: they cost time of a whole run, give --tokens"))
 	default:
 		if !given("checkpoint-time") {
 			t.Checkpoint = 60

@@ -407,7 +407,7 @@ func testPromptsAreNew(t *testing.T) {
 func testPrefixCacheIsTold(t *testing.T) {
 	hits := 0.3
 	s := &Stage{Server: &ServerMetrics{PrefixHits: &hits}}
-	if list := s.serverWarnings(&Config{Turns: 1}, nil); len(list) != 1 || !strings.Contains(list[0], "30.0 %") {
+	if list := s.serverWarnings(&Config{Turns: 1}, nil); len(list) != 1 || !strings.Contains(list[0].Text, "30.0 %") {
 		t.Errorf("%q", list)
 	}
 	before := scrape{"vllm:prefix_cache_hits_total": 100, "vllm:prefix_cache_queries_total": 1000}

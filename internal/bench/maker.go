@@ -4,9 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/openai"
 	"github.com/ridgeline/ridgeline/internal/prompt"
 )
@@ -128,14 +128,14 @@ func (r *run) calibrate(ctx context.Context, m *maker) error {
 	scale, ok := prompt.Fit(shortText, counts[0], longText, counts[1])
 	switch {
 	case counts[0] == 0:
-		r.warn("the service does not say how many tokens a prompt has: lengths are those of the usual vocabularies, template not included")
+		r.warn(note.NoPromptCount, "", "the service does not say how many tokens a prompt has: lengths are those of the usual vocabularies, template not included")
 	case m.exact != nil:
 		m.exact.SetFixed(counts[1] - c.Tokenizer.Count(texts[1]))
 		if a, b := counts[0]-c.Tokenizer.Count(texts[0]), counts[1]-c.Tokenizer.Count(texts[1]); a != b {
-			r.warn("the service counts %d and %d tokens more than the tokenizer: it is another model's", a, b)
+			r.warn(note.OtherTokenizer, "short long", "the service counts %d and %d tokens more than the tokenizer: it is another model's", a, b)
 		}
 	case !ok:
-		r.warn("the service counts %d tokens in %d words and %d in %d: lengths are those of the usual vocabularies", counts[0], shortText, counts[1], longText)
+		r.warn(note.OddPromptCount, "short short_words long long_words", "the service counts %d tokens in %d words and %d in %d: lengths are those of the usual vocabularies", counts[0], shortText, counts[1], longText)
 	default:
 		m.words.Scale = scale
 		r.report.Prompts = fmt.Sprintf("random words, %.3g tokens each by the service's own count, with %.3g of template within the length", scale.PerWord, scale.Fixed)
@@ -226,12 +226,9 @@ func (r *run) possible() error {
 	return nil
 }
 
-func (r *run) warn(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
-	for _, w := range r.report.Warnings {
-		if strings.EqualFold(w, text) {
-			return
-		}
+func (r *run) warn(c note.Code, keys, format string, args ...any) {
+	if n := note.New(c, keys, format, args...); !r.report.Notes.Has(n.Text) {
+		r.report.Notes = append(r.report.Notes, n)
+		r.report.Warnings = append(r.report.Warnings, n.Text)
 	}
-	r.report.Warnings = append(r.report.Warnings, text)
 }

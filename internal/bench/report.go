@@ -1,5 +1,7 @@
 package bench
 
+import "github.com/ridgeline/ridgeline/internal/note"
+
 // Report is the document of a whole run: what `bench --json` prints, the store
 // keeps and pages show.
 type Report struct {
@@ -7,24 +9,25 @@ type Report struct {
 	Model     string            `json:"model"`
 	Endpoint  string            `json:"endpoint"` // chat or completions
 	Stream    bool              `json:"stream"`
-	Started   string            `json:"started"`   // RFC 3339, UTC
-	Seconds   float64           `json:"seconds"`   // the run took, warm-up included
-	Worker    string            `json:"worker"`    // that wrote it; of several: their names
-	Nonce     string            `json:"nonce"`     // that makes the run's prompts its own
-	Seed      uint64            `json:"seed"`      // of lengths and arrivals
-	Protocol  string            `json:"protocol"`  // whose definitions the settings follow
-	Load      string            `json:"load"`      // in words
-	Prompts   string            `json:"prompts"`   // in words: how they were made, what their length counts
-	SLO       *SLO              `json:"slo"`       // null without one
-	Client    Machine           `json:"client"`    // that put the load on
-	Labels    map[string]string `json:"labels"`    // of the user
-	Stages    []Stage           `json:"stages"`    // in the order they ran
-	Best      *Best             `json:"best"`      // of a search for the highest load, null of others
-	Partial   bool              `json:"partial"`   // interrupted: figures are of what ran
-	Warnings  []string          `json:"warnings"`  // what a reader must know
-	NetDelay  []string          `json:"net_delay"` // of each stage, where a delay was put between; else empty
-	Records   string            `json:"records"`   // file of the requests, "" = none was written
-	Unwritten string            `json:"unwritten"` // why records could not be written, "" = they were
+	Started   string            `json:"started"`         // RFC 3339, UTC
+	Seconds   float64           `json:"seconds"`         // the run took, warm-up included
+	Worker    string            `json:"worker"`          // that wrote it; of several: their names
+	Nonce     string            `json:"nonce"`           // that makes the run's prompts its own
+	Seed      uint64            `json:"seed"`            // of lengths and arrivals
+	Protocol  string            `json:"protocol"`        // whose definitions the settings follow
+	Load      string            `json:"load"`            // in words
+	Prompts   string            `json:"prompts"`         // in words: how they were made, what their length counts
+	SLO       *SLO              `json:"slo"`             // null without one
+	Client    Machine           `json:"client"`          // that put the load on
+	Labels    map[string]string `json:"labels"`          // of the user
+	Stages    []Stage           `json:"stages"`          // in the order they ran
+	Best      *Best             `json:"best"`            // of a search for the highest load, null of others
+	Partial   bool              `json:"partial"`         // interrupted: figures are of what ran
+	Warnings  []string          `json:"warnings"`        // what a reader must know
+	Notes     note.List         `json:"notes,omitempty"` // the same with their kinds and figures
+	NetDelay  []string          `json:"net_delay"`       // of each stage, where a delay was put between; else empty
+	Records   string            `json:"records"`         // file of the requests, "" = none was written
+	Unwritten string            `json:"unwritten"`       // why records could not be written, "" = they were
 }
 
 // Best is the highest load that met the SLO.
@@ -73,6 +76,7 @@ type Stage struct {
 	Server   *ServerMetrics `json:"server"` // null where it publishes none
 	Timeline []Moment       `json:"timeline"`
 	Warnings []string       `json:"warnings"`
+	Notes    note.List      `json:"notes,omitempty"` // the same with their kinds and figures
 }
 
 // Counts is what became of the requests: Sent is the sum of the rest.

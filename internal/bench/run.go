@@ -160,7 +160,8 @@ func (r *run) stage(ctx context.Context, i, of int, l Level) *Stage {
 		server.between(before, after)
 		s.Server = server
 	}
-	s.Warnings = append(s.Warnings, warnings(r.c, &s, k.records)...)
+	s.Notes = warnings(r.c, &s, k.records)
+	s.Warnings = s.Notes.Texts()
 	r.report.Stages = append(r.report.Stages, s)
 	if l.NetDelay != "" {
 		r.report.NetDelay = append(r.report.NetDelay, l.NetDelay)

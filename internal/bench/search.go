@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"math"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // Search looks for the highest load that meets the SLO.
@@ -72,7 +74,7 @@ func (r *run) search(ctx context.Context) {
 			break
 		}
 		if v == s.High {
-			r.warn("the highest load tried, %g, still meets the SLO: search further", v)
+			r.warn(note.HighestMet, "load", "the highest load tried, %g, still meets the SLO: search further", v)
 			return
 		}
 	}

@@ -1,8 +1,9 @@
 package bench
 
 import (
-	"fmt"
 	"math"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // The limits beyond which a stage is not what was asked for.
@@ -19,8 +20,7 @@ const (
 )
 
 // warnings is what a reader must know of a stage before believing it.
-func warnings(c *Config, s *Stage, records []*Record) (list []string) {
-	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+func warnings(c *Config, s *Stage, records []*Record) (list note.List) {
 	var good []*Record
 	for _, r := range records {
 		if r.Outcome == OK && !r.Warmup {
@@ -41,23 +41,23 @@ func warnings(c *Config, s *Stage, records []*Record) (list []string) {
 		}
 	}
 	if wrongOutput > 0 {
-		hint := "ask for exact lengths with ignore_eos"
+		kind, hint := note.AnswerLengths, "ask for exact lengths with ignore_eos"
 		if c.IgnoreEOS {
-			hint = "the service did not honour ignore_eos and min_tokens"
+			kind, hint = note.EOSNotIgnored, "the service did not honour ignore_eos and min_tokens"
 		}
-		say("%d of %d answers are not as long as asked: %s", wrongOutput, len(good), hint)
+		list.Say(kind, "wrong answers", "%d of %d answers are not as long as asked: %s", wrongOutput, len(good), hint)
 	}
 	if wrongPrompt > 0 {
-		say("%d of %d prompts are not as long as asked by the service's own count: mean %.1f tokens", wrongPrompt, asked, s.Input.Mean)
+		list.Say(note.PromptLengths, "wrong prompts mean", "%d of %d prompts are not as long as asked by the service's own count: mean %.1f tokens", wrongPrompt, asked, s.Input.Mean)
 	}
 	if len(good) > 0 && s.Counted < 1 {
-		say("the service counted the tokens of %.0f %% of the answers: the rest is counted by chunks, which is too low where a chunk carries several", 100*s.Counted)
+		list = append(list, note.New(note.CountedByChunks, "", "the service counted the tokens of %.0f %% of the answers: the rest is counted by chunks, which is too low where a chunk carries several", 100*s.Counted).With("share", s.Counted))
 	}
 	if s.PerChunk > 1.05 && s.ITL == nil && c.Stream {
-		say("a chunk carries %.3g tokens: gaps between chunks are no inter-token latency, and engines with other chunks do not compare by them", s.PerChunk)
+		list.Say(note.TokensPerChunk, "tokens", "a chunk carries %.3g tokens: gaps between chunks are no inter-token latency, and engines with other chunks do not compare by them", s.PerChunk)
 	}
 	if step, ok := keptStep(records); ok && s.Mode == Closed && s.Concurrency == 1 {
-		say("first tokens come %.0f ms later on a kept connection than on a new one: so long an acknowledgement is delayed that Nagle's algorithm waits for; set TCP_NODELAY at the service", step)
+		list = append(list, note.New(note.DelayedACK, "", "first tokens come %.0f ms later on a kept connection than on a new one: so long an acknowledgement is delayed that Nagle's algorithm waits for; set TCP_NODELAY at the service", step).With("seconds", step/1e3))
 	}
 	list = append(list, s.loadWarnings(c)...)
 	return append(list, s.serverWarnings(c, good)...)
@@ -66,33 +66,32 @@ func warnings(c *Config, s *Stage, records []*Record) (list []string) {
 func abs(n int) int { return max(n, -n) }
 
 // loadWarnings is about what was put on.
-func (s *Stage) loadWarnings(c *Config) (list []string) {
-	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+func (s *Stage) loadWarnings(c *Config) (list note.List) {
 	switch {
 	case s.Mode == Open && s.Concurrency > 0 && s.Slip.N > 0 && s.Slip.P99 > lagFloor:
-		say("at most %d in flight: requests waited %.3g ms for a place (p99), and no longer come as %s", s.Concurrency, s.Slip.P99, s.Arrival)
+		list = append(list, note.New(note.WaitedForPlace, "most _ arrival", "at most %d in flight: requests waited %.3g ms for a place (p99), and no longer come as %s", s.Concurrency, s.Slip.P99, s.Arrival).With("seconds", s.Slip.P99/1e3))
 	case s.Mode == Open && s.Achieved > 0 && s.Requests.Sent >= leastForRate && s.Client.Valid && s.Slip.P99 > lagFloor:
-		say("requests left %.3g ms after their time (p99)", s.Slip.P99)
+		list = append(list, note.New(note.LeftLate, "", "requests left %.3g ms after their time (p99)", s.Slip.P99).With("seconds", s.Slip.P99/1e3))
 	}
 	if s.Unsent > 0 {
-		say("%d requests were due and never sent", s.Unsent)
+		list.Say(note.NeverSent, "requests", "%d requests were due and never sent", s.Unsent)
 	}
 	if s.Mode == Closed && s.Requests.OK >= unsteadyLeast*s.Concurrency && (s.Steady == nil || s.Steady.Coverage < shortWindow) {
-		say("the load stood for less than half of the stage: take the steady window, or more requests")
+		list.Say(note.ShortSteady, "", "the load stood for less than half of the stage: take the steady window, or more requests")
 	}
 	return list
 }
 
 // serverWarnings compares with what the service says of itself.
-func (s *Stage) serverWarnings(c *Config, good []*Record) (list []string) {
-	say := func(format string, args ...any) { list = append(list, fmt.Sprintf(format, args...)) }
+func (s *Stage) serverWarnings(c *Config, good []*Record) (list note.List) {
 	m := s.Server
 	if m != nil && m.PrefixHits != nil && *m.PrefixHits > cacheHits && c.Trace == nil && c.Dialogues == nil && c.Turns == 1 {
-		say("%.1f %% of the prompts' tokens came from the prefix cache, though every prompt is new: clear the cache, or look for another load on the service", 100**m.PrefixHits)
+		list = append(list, note.New(note.PrefixHits, "", "%.1f %% of the prompts' tokens came from the prefix cache, though every prompt is new: clear the cache, or look for another load on the service", 100**m.PrefixHits).With("share", *m.PrefixHits))
 	}
 	if m != nil && m.TTFT != nil {
 		if d := sample(good, func(r *Record) (Timestamp, bool) { return r.TTFT(Service) }); d.N > 0 && d.Mean > ttftFactor**m.TTFT && d.Mean-*m.TTFT > ttftFloor {
-			say("the client saw its first tokens after %.4g ms, the service after %.4g ms: look at what lies between, or at a reasoning parser", d.Mean, *m.TTFT)
+			list = append(list, note.New(note.TTFTApart, "", "the client saw its first tokens after %.4g ms, the service after %.4g ms: look at what lies between, or at a reasoning parser", d.Mean, *m.TTFT).
+				With("client_seconds", d.Mean/1e3).With("service_seconds", *m.TTFT/1e3))
 		}
 	}
 	together, gaps := 0, 0
@@ -104,7 +103,8 @@ func (s *Stage) serverWarnings(c *Config, good []*Record) (list []string) {
 		}
 	}
 	if gaps > 0 && float64(together) > zeroGaps*float64(gaps) {
-		say("%.0f %% of the chunks were read together with the one before: the service, what lies between or the client holds chunks back", 100*float64(together)/float64(gaps))
+		share := float64(together) / float64(gaps)
+		list = append(list, note.New(note.ChunksTogether, "", "%.0f %% of the chunks were read together with the one before: the service, what lies between or the client holds chunks back", 100*share).With("share", share))
 	}
 	return list
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/bench"
 	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // Imported is a report of another tool.
@@ -211,8 +212,9 @@ func newStage(concurrency int, rate float64) bench.Stage {
 
 // newReport is of one stage.
 func newReport(model string, s bench.Stage) *bench.Report {
+	list := note.List{note.New(note.OtherTool, "", "read from another tool's file: what it does not state is not known")}
 	return &bench.Report{Model: model, Stream: true, Labels: map[string]string{}, Stages: []bench.Stage{s},
-		Warnings: []string{"read from another tool's file: what it does not state is not known"}, NetDelay: []string{}}
+		Notes: list, Warnings: list.Texts(), NetDelay: []string{}}
 }
 
 // count is a number of something: 0 where it is not stated, -1, which check

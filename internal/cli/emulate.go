@@ -126,7 +126,7 @@ func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emul
 	if f.served != "" {
 		c.Model = f.served
 	}
-	return c, d.Warnings, nil
+	return c, d.Warnings.Texts(), nil
 }
 
 // fastest is the highest speed: beyond it a step is shorter than a timer's grain.

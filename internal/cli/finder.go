@@ -62,7 +62,7 @@ func trainQuestion(cmd *cobra.Command) func() (*api.TrainRequest, error) {
 		}
 		r, err := q.Request(find)
 		for _, n := range q.Notes {
-			fmt.Fprintln(cmd.ErrOrStderr(), "note: "+n)
+			fmt.Fprintln(cmd.ErrOrStderr(), "note: "+n.Text)
 		}
 		return r, asked(cmd, err)
 	}

@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
@@ -114,7 +115,7 @@ func (m *Machine) resolveAttention(d *hw.Device, k *hw.Kernels) {
 	if d.Achieved.AttentionFwd.Known() {
 		m.attFwd = d.Achieved.AttentionFwd.Value
 	} else if k.Attention.Share[0] == 0 && !m.options.UsePeak {
-		m.assume("attention forward of %s: not measured, %.2f of its GEMM rate assumed", d.Name, usualAttention)
+		m.assume(note.AttentionAssumed, "device share", "attention forward of %s: not measured, %.2f of its GEMM rate assumed", d.Name, usualAttention)
 	}
 	backward := usualBackward
 	switch b := d.Achieved.AttentionBwd; {
@@ -123,7 +124,7 @@ func (m *Machine) resolveAttention(d *hw.Device, k *hw.Kernels) {
 	case b.Known():
 		backward = min(1, b.Value/m.attFwd)
 	default:
-		m.assume("attention backward of %s: not measured, %.2f of its forward rate assumed", d.Name, usualBackward)
+		m.assume(note.BackwardAssumed, "device share", "attention backward of %s: not measured, %.2f of its forward rate assumed", d.Name, usualBackward)
 	}
 	peak := d.Peak.Matrix[unit.BF16].Value
 	m.att = m.attentionRates(k.Attention, peak, half, backward)

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -83,7 +84,7 @@ type Machine struct {
 	links                          hw.Links
 
 	pessimism   float64 // share of the estimate's rates behind Upper
-	assumptions []string
+	assumptions note.List
 }
 
 // New resolves the cluster's figures into rates. A figure that is neither
@@ -101,7 +102,7 @@ func New(c *hw.Cluster, o Options) (*Machine, error) {
 
 // Assumptions lists the figures nobody measured on this device and what stood
 // in for them, one line each, for the report.
-func (m *Machine) Assumptions() []string { return m.assumptions }
+func (m *Machine) Assumptions() note.List { return m.assumptions }
 
 // Supports says whether the device multiplies in format f, as an error that
 // names the formats it has. Op prices an unsupported format at +Inf.

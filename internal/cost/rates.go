@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -80,7 +81,7 @@ func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (fl
 	case achieved.Known():
 		return achieved.Value, nil
 	case peak.Known():
-		m.assume("%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, usual)
+		m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, usual)
 		return peak.Value * usual, nil
 	}
 	return 0, fmt.Errorf("device %s has no %s rate: add it to its catalogue entry", d.Name, what)
@@ -121,7 +122,7 @@ func (m *Machine) resolveMatrix(d *hw.Device) {
 		}
 	}
 	if len(guessed) > 0 {
-		m.assume("GEMM of %s in %s: not measured, %.2f of the datasheet figure assumed", d.Name, strings.Join(guessed, ", "), usual)
+		m.assume(note.GEMMAssumed, "device formats share", "GEMM of %s in %s: not measured, %.2f of the datasheet figure assumed", d.Name, strings.Join(guessed, ", "), usual)
 	}
 	for f, of := range related { // a format the datasheet leaves out
 		if m.matrix[f] == 0 {
@@ -143,11 +144,11 @@ func (m *Machine) resolveNIC(d *hw.Device) {
 		m.nic = min(m.nic, a.Value)
 	default:
 		m.nic *= usualNIC
-		m.assume("network of %s: not measured, %.2f of the NIC's nominal rate assumed", m.cluster.Name, usualNIC)
+		m.assume(note.NICAssumed, "cluster share", "network of %s: not measured, %.2f of the NIC's nominal rate assumed", m.cluster.Name, usualNIC)
 	}
 	if m.nicLat == 0 {
 		m.nicLat = usualNICLatency
-		m.assume("fabric latency of %s: not measured, %.1f us assumed", m.cluster.Name, 1e6*usualNICLatency)
+		m.assumptions = append(m.assumptions, note.New(note.NICLatencyAssumed, "cluster", "fabric latency of %s: not measured, %.1f us assumed", m.cluster.Name, 1e6*usualNICLatency).With("seconds", usualNICLatency))
 	}
 	m.crossing = m.nicLat + networkHop
 	if n.NICKind == "efa" {
@@ -163,18 +164,18 @@ func (m *Machine) resolveLinks(d *hw.Device, k *hw.Kernels) {
 	if m.overPCIe() {
 		m.links = pcieLinks
 		if m.scaleUp > 0 {
-			m.assume("collective latencies of %s: not measured, those of two RTX PRO 6000 over PCIe assumed", d.Name)
+			m.assume(note.LinksOfPCIe, "device", "collective latencies of %s: not measured, those of two RTX PRO 6000 over PCIe assumed", d.Name)
 		}
 		return
 	}
 	if !k.Links.Fitted() && m.scaleUp+m.nic > 0 {
 		m.links = usualLinks
-		m.assume("collective latencies of %s: not measured, those of Hopper assumed", d.Name)
+		m.assume(note.LinksOfHopper, "device", "collective latencies of %s: not measured, those of Hopper assumed", d.Name)
 	}
 }
 
-func (m *Machine) assume(format string, args ...any) {
-	m.assumptions = append(m.assumptions, fmt.Sprintf(format, args...))
+func (m *Machine) assume(c note.Code, keys, format string, args ...any) {
+	m.assumptions = append(m.assumptions, note.New(c, keys, format, args...))
 }
 
 // resolveKernels multiplies the generation's constants with the device's rates.
@@ -184,11 +185,11 @@ func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 	switch {
 	case k == nil:
 		k, m.pessimism = &hw.Kernels{}, doubt
-		m.assume("kernels of %s: no constants for %s, plain roofline", d.Name, d.Arch)
+		m.assume(note.NoKernels, "device arch", "kernels of %s: no constants for %s, plain roofline", d.Name, d.Arch)
 	case len(k.Devices) == 0:
-		m.assume("kernels of %s: not measured, the means of the measured generations assumed", d.Name)
+		m.assume(note.MeanKernels, "device", "kernels of %s: not measured, the means of the measured generations assumed", d.Name)
 	case !slices.Contains(k.Devices, d.Name):
-		m.assume("kernels of %s: not measured, those of %s assumed", d.Name, k.Arch)
+		m.assume(note.KernelsOf, "device arch", "kernels of %s: not measured, those of %s assumed", d.Name, k.Arch)
 	}
 	if len(k.Devices) == 0 {
 		m.pessimism = doubt

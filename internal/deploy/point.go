@@ -5,6 +5,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -38,8 +39,8 @@ type Point struct {
 	Balance     *balance.Imbalance
 	Fullest     float64
 	Ranges      *infer.Ranges // of the means; nil where measured points corrected them
-	Warnings    []string
-	Assumptions []string
+	Warnings    note.List
+	Assumptions note.List
 }
 
 // Tails tells whether the load is far enough from the place where queueing takes over

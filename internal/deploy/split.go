@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -38,10 +39,10 @@ const splitKept = (1 + infer.Reached) / 2
 // splitFact is what both answers about two roles say of measured ones.
 var splitFact = fmt.Sprintf("real deployments in two roles keep %.0f to 100 %% of the matched rates", 100*infer.Reached)
 
-var splitWarning = fmt.Sprintf("%s: %.1f %% is taken", splitFact, 100*splitKept)
+var splitWarning = note.New(note.RolesKept, "", "%s: %.1f %% is taken", splitFact, 100*splitKept).With("least", infer.Reached).With("taken", splitKept)
 
 // SplitSimulated is the warning of a simulation, which takes the whole of it.
-var SplitSimulated = fmt.Sprintf("%s: infer takes %.1f %%, this simulation all of it", splitFact, 100*splitKept)
+var SplitSimulated = note.New(note.RolesSimulated, "", "%s: infer takes %.1f %%, this simulation all of it", splitFact, 100*splitKept).With("least", infer.Reached).With("taken", splitKept)
 
 // roles are the engines of a deployment with two roles, and the KV link between.
 type roles struct {
@@ -135,7 +136,7 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	p := &Point{Layout: Layout{Split: &d}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.TokensPerSecond * splitKept, Fits: true, Memory: m,
 		Need: m.Parts.Total(), Tokens: copies(r.decode.Engine.KVTokens(), y), Most: copies(r.decode.Engine.MaxConcurrency(r.length), y),
 		Batch: s.Sequences, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free,
-		Warnings: append(slices.Clone(r.decode.Engine.Warnings()), splitWarning), Assumptions: r.decode.Engine.Assumptions()}
+		Warnings: r.decode.Engine.Warnings().And(splitWarning), Assumptions: r.decode.Engine.Assumptions()}
 	p.Decode = r.Decode.Step(&infer.Batch{Decode: s.Sequences, DecodeContext: int64(s.Sequences) * (r.ISL + r.OSL/2)})
 	p.Wire = float64(p.Decode.Wire / p.Decode.Total)
 	if !r.decode.corrected {

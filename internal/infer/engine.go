@@ -1,11 +1,11 @@
 package infer
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
@@ -24,8 +24,8 @@ type Engine struct {
 	half    float64 // seconds that an exchange between nodes waits: half a round trip
 	extra   float64 // half less what the machine's prices hold of it; may be negative
 	scratch []work.Op
-	notes   []string // warnings
-	assumed []string
+	notes   note.List // warnings
+	assumed note.List
 	memory  Memory
 	load    cacheLoad // of the stage in memory
 }
@@ -115,20 +115,16 @@ func (e *Engine) product(f unit.Format, what string) unit.Format {
 	if e.machine.Supports(wide) != nil {
 		wide = unit.FP16
 	}
-	e.assumed = append(e.assumed, fmt.Sprintf("%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide))
+	e.assumed = append(e.assumed, note.New(note.NoProducts, "device format what _ wide", "%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide))
 	return wide
 }
 
-func (e *Engine) note(format string, args ...any) {
-	e.notes = append(e.notes, fmt.Sprintf(format, args...))
-}
-
 // Warnings are what a reader must know about the answer, one line each.
-func (e *Engine) Warnings() []string { return e.notes }
+func (e *Engine) Warnings() note.List { return e.notes }
 
 // Assumptions are figures that nobody measured and what stood in for them, and
 // formats that the device does not multiply.
-func (e *Engine) Assumptions() []string {
+func (e *Engine) Assumptions() note.List {
 	return slices.Concat(e.machine.Assumptions(), e.assumed)
 }
 

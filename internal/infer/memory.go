@@ -6,6 +6,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/mem"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/work"
 )
@@ -118,9 +119,9 @@ func (e *Engine) copies() {
 	}
 	switch {
 	case a.Kind == model.MLA && p.TP > p.DCP:
-		e.note("MLA latent replicated under TP%d: %d copies of KV", p.TP, p.TP/p.DCP)
+		e.notes = append(e.notes, note.New(note.LatentCopies, "tp copies", "MLA latent replicated under TP%d: %d copies of KV", p.TP, p.TP/p.DCP))
 	case a.Kind == model.GQA && int64(p.TP) > a.KVHeads*int64(p.DCP):
-		e.note("KV heads replicated under TP%d: %d copies of KV", p.TP, int64(p.TP)/a.KVHeads/int64(p.DCP))
+		e.notes = append(e.notes, note.New(note.HeadCopies, "tp copies", "KV heads replicated under TP%d: %d copies of KV", p.TP, int64(p.TP)/a.KVHeads/int64(p.DCP)))
 	}
 }
 

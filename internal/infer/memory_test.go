@@ -120,7 +120,7 @@ func TestWarnings(t *testing.T) {
 				s.Weights, s.Experts = unit.FP8, unit.FP8
 			}
 		})
-		if all := strings.Join(append(e.Assumptions(), e.Warnings()...), "\n"); !strings.Contains(all, row.says) {
+		if all := strings.Join(e.Assumptions().And(e.Warnings()...).Texts(), "\n"); !strings.Contains(all, row.says) {
 			t.Errorf("%s %s: %q does not hold %q", row.model, row.plan.String(), all, row.says)
 		}
 	}

@@ -70,7 +70,7 @@ func TestKVPerToken(t *testing.T) {
 		if got, want := e.Memory().PerToken, m.KVBytesPerToken(f); got != want {
 			t.Errorf("%s: a rank under TP8 keeps %g bytes per token, want the whole latent's %g", f, got, want)
 		}
-		if !strings.Contains(strings.Join(e.Warnings(), "\n"), "MLA latent replicated under TP8: 8 copies of KV") {
+		if !strings.Contains(strings.Join(e.Warnings().Texts(), "\n"), "MLA latent replicated under TP8: 8 copies of KV") {
 			t.Errorf("%s: warnings %q do not name the copies", f, e.Warnings())
 		}
 	}

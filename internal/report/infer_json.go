@@ -1,6 +1,10 @@
 package report
 
-import "github.com/ridgeline/ridgeline/internal/api"
+import (
+	"github.com/ridgeline/ridgeline/internal/api"
+
+	"github.com/ridgeline/ridgeline/internal/note"
+)
 
 // InferDoc is the answer of `infer` in JSON.
 type InferDoc struct {
@@ -28,6 +32,7 @@ type InferDoc struct {
 	Counts      map[string]int   `json:"counts"`
 	Warnings    []string         `json:"warnings"`
 	Assumptions []string         `json:"assumptions"`
+	Notes       note.List        `json:"notes,omitempty"` // both with their kinds and figures
 	Seconds     float64          `json:"search_seconds"`
 }
 
@@ -103,7 +108,7 @@ func NewInferDoc(a *api.InferAnswer) InferDoc {
 	r := a.Request
 	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Longest: r.Longest, Reason: orNull(Unmet(a)), Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{}, Fronts: [][]PointDoc{},
 		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Ceilings: []CeilingDoc{}, Streaming: a.Streaming, Counts: map[string]int{},
-		Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Best.Best.Assumptions), Seconds: a.Elapsed.Seconds()}
+		Warnings: a.Warnings.Texts(), Assumptions: a.Best.Best.Assumptions.Texts(), Notes: a.Warnings.And(a.Best.Best.Assumptions...), Seconds: a.Elapsed.Seconds()}
 	for _, c := range r.Clusters {
 		d.Clusters = append(d.Clusters, c.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -52,6 +53,7 @@ type PointDoc struct {
 	Capacity    *CapacityDoc     `json:"capacity"`         // of layouts with one role
 	Tails       bool             `json:"percentiles_hold"` // the means speak for single requests
 	Warnings    []string         `json:"warnings"`
+	Notes       note.List        `json:"notes,omitempty"` // the same with their kinds and figures
 }
 
 // StepDoc is a decode step: its bounds, its parts and each resource alone.
@@ -68,7 +70,7 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d := PointDoc{Plan: servingKeys(&p.Layout), Cluster: v.Cluster.Name, Weights: v.Weights.String(), Experts: v.Experts.String(), KV: v.KV.String(),
 		Spec: v.Speculation.String(), Overlap: overlapWord(v), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV),
 		MemoryBytes: int64(p.Need), MemoryLimit: int64(p.Memory.Budget), Memory: map[string]int64{}, Fits: p.Fits, MeetsSLO: a.Request.SLO.Meets(p),
-		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Chunk: p.Chunk, Slots: p.Slots, Batch: p.Batch, WireShare: p.Wire, Warnings: orEmpty(p.Warnings)}
+		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Chunk: p.Chunk, Slots: p.Slots, Batch: p.Batch, WireShare: p.Wire, Warnings: p.Warnings.Texts(), Notes: p.Warnings}
 	if v.RTT != nil {
 		rtt := float64(*v.RTT)
 		d.RTT = &rtt

@@ -165,9 +165,9 @@ func calibratedText(c *infer.Calibration) string {
 // inferNotes lists doubts: warnings first, then what was assumed for want of a
 // measurement.
 func inferNotes(p *Page, a *api.InferAnswer) {
-	rows := noteRows(nil, "warning", a.Warnings)
+	rows := noteRows(nil, "warning", a.Warnings.Texts())
 	rows = noteRows(rows, "left out", a.Request.Model.Unsupported)
-	rows = noteRows(rows, "assumed", a.Best.Best.Assumptions)
+	rows = noteRows(rows, "assumed", a.Best.Best.Assumptions.Texts())
 	if len(rows) == 0 {
 		return
 	}

@@ -43,11 +43,11 @@ func NewImportDoc(im *launch.Imported, a *api.TodayAnswer) ImportDoc {
 			best := planDoc(a.Training, o)
 			t.BestTraining = &best
 		}
-		t.Warnings = orEmpty(a.Training.Warnings)
+		t.Warnings = a.Training.Warnings.Texts()
 		return d
 	}
 	today := pointDoc(a.Serving, a.Serving.Best.Variant, a.Serving.Best.Best)
-	t.Serving, t.Warnings = &today, orEmpty(a.Serving.Warnings)
+	t.Serving, t.Warnings = &today, a.Serving.Warnings.Texts()
 	if b := better(a); b != nil {
 		doc := pointDoc(a.Better, a.Better.Best.Variant, b)
 		t.Better, t.Gain = &doc, a.Gain()

@@ -2,6 +2,7 @@ package report
 
 import (
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/train"
 )
@@ -37,6 +38,7 @@ type PlanDoc struct {
 	Cost           *float64           `json:"cost_usd"`
 	HoursPerTokens float64            `json:"gpu_hours_per_trillion_tokens"`
 	Warnings       []string           `json:"warnings"`
+	Notes          note.List          `json:"notes,omitempty"` // the same with their kinds and figures
 }
 
 // PricedDoc is plans of a list, in its order.
@@ -118,7 +120,7 @@ func planDoc(a *api.TrainAnswer, r *train.Result) PlanDoc {
 		Bound: r.Bound, BoundLink: r.Link, BoundLinkKind: r.LinkKind, BoundLinkRate: float64(r.LinkRate), SOL: solDoc(&r.Ceilings), Exposed: exposedDoc(r), Kernels: float64(r.Kernels()),
 		Anatomy: AnatomyDoc{float64(r.Anatomy.Forward), float64(r.Anatomy.Backward), float64(r.Anatomy.Weight),
 			float64(r.Anatomy.Pairs), float64(r.Anatomy.Bubble), float64(r.Anatomy.Optimizer)},
-		MicroBatches: r.MicroBatches, Warnings: orEmpty(r.Warnings)}
+		MicroBatches: r.MicroBatches, Warnings: r.Warnings.Texts(), Notes: r.Warnings}
 	t := a.Request.Terms
 	b, err := r.Budget(t)
 	d.HoursPerTokens = b.HoursPerTrillion

@@ -3,6 +3,7 @@ package report
 import (
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/serve"
 )
 
@@ -34,6 +35,7 @@ type SimulateDoc struct {
 	Calibration *CalibrationDoc `json:"calibration,omitempty"`
 	Timeline    []MomentDoc     `json:"timeline"`
 	Warnings    []string        `json:"warnings"`
+	Notes       note.List       `json:"notes,omitempty"` // the same with their kinds and figures
 }
 
 // LoadDoc is what was asked of the service. The rate is null in a closed loop.
@@ -123,7 +125,7 @@ func NewSimulateDoc(a *api.SimulateAnswer) *SimulateDoc {
 		Instances: r.Instances, Tokens: a.KVTokens, Load: LoadDoc{Name: l.Name, Requests: len(l.Requests), Concurrency: l.Concurrency, Ramp: l.Ramp.Seconds(), Variation: l.Variation},
 		Requests: RequestCountsDoc{r.Arrived, r.Done, r.Dropped, r.Unfinished}, Partial: r.Partial, End: r.End.Seconds(),
 		Whole: summaryDoc(&r.Whole, held != ""), Held: orNull(held), Overload: orNull(r.Overload), SLOAt: a.Request.At.String(), Missed: orNull(a.Missed),
-		Timeline: []MomentDoc{}, Warnings: append([]string{}, a.Warnings...)}
+		Timeline: []MomentDoc{}, Warnings: a.Warnings.Texts(), Notes: a.Warnings}
 	if l.Concurrency == 0 && l.Span() > 0 {
 		rate := a.Offered()
 		d.Load.Rate = &rate

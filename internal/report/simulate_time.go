@@ -88,7 +88,7 @@ func simulateNotes(p *Page, a *api.SimulateAnswer) {
 		return
 	}
 	p.section("Notes")
-	for i, w := range a.Warnings {
+	for i, w := range a.Warnings.Texts() {
 		p.Text(3, "%s. %s", strconv.Itoa(i+1), w)
 	}
 }

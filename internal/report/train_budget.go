@@ -64,9 +64,9 @@ func decimal(v float64, digits int) string { return strconv.FormatFloat(v, 'f', 
 // measurement.
 func trainNotes(p *Page, a *api.TrainAnswer) {
 	c := a.Request.Cluster
-	rows := noteRows(nil, "warning", a.Warnings)
+	rows := noteRows(nil, "warning", a.Warnings.Texts())
 	rows = noteRows(rows, "left out", a.Request.Model.Unsupported)
-	rows = noteRows(rows, "assumed", a.Assumptions)
+	rows = noteRows(rows, "assumed", a.Assumptions.Texts())
 	rows = noteRows(rows, "assumed", assumedFigures(c))
 	if c.Notes != "" {
 		rows = noteRows(rows, "cluster", []string{c.Notes})

@@ -5,6 +5,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/search"
 	"github.com/ridgeline/ridgeline/internal/train"
@@ -35,6 +36,7 @@ type TrainDoc struct {
 	Published     *catalog.PublishedRun `json:"published,omitempty"`
 	Warnings      []string              `json:"warnings"`
 	Assumptions   []string              `json:"assumptions"`
+	Notes         note.List             `json:"notes,omitempty"` // both with their kinds and figures
 	Seconds       float64               `json:"search_seconds"`
 }
 
@@ -88,7 +90,7 @@ func NewTrainDoc(a *api.TrainAnswer) TrainDoc {
 		Precision: r.Precision.Name, MTP: r.MTP, FLOPsPerToken: float64(a.Best.FLOPsPerToken), Best: planDoc(a, a.Best),
 		Plans: []PlanDoc{}, Rejected: rejected(a), Searched: a.Outcome.Count.Evaluated(), Counts: counts(&a.Outcome.Count),
 		Partial: a.Outcome.Partial, WhyNot: a.WhyNot, Precisions: []PrecisionDoc{}, BreakEven: breakEvens(a.BreakEvens),
-		Budget: newBudgetDoc(a), Published: a.Published, Warnings: orEmpty(a.Warnings), Assumptions: orEmpty(a.Assumptions),
+		Budget: newBudgetDoc(a), Published: a.Published, Warnings: a.Warnings.Texts(), Assumptions: a.Assumptions.Texts(), Notes: a.Warnings.And(a.Assumptions...),
 		Seconds: a.Elapsed.Seconds()}
 	for _, p := range a.Plans {
 		d.Plans = append(d.Plans, planDoc(a, p))

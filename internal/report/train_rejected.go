@@ -90,7 +90,7 @@ func alternative(p *Page, x *advise.Alternative, best *train.Result) {
 	}
 	p.indented(4, reason)
 	p.planLine(4, x.Plan.Plan.String())
-	for _, w := range x.Plan.Warnings {
+	for _, w := range x.Plan.Warnings.Texts() {
 		p.indented(4, "note: "+w)
 	}
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/search"
@@ -88,7 +89,7 @@ func answer(t *testing.T) *api.TrainAnswer {
 			{What: "tokens per GPU and step, gathered once", Now: 30720, Flip: 81920, Unit: "tokens", Next: train.BoundCompute,
 				Note: "that is 20 sequences in one micro-batch, 73.40 GB of activations"}},
 		Published: catalog.FindPublished("deepseek-v3", "h800-sxm", 2048, 15360, 4096),
-		Warnings:  []string{"a warning"}, Assumptions: []string{"an assumption that is long enough to need more than one line of a page of a hundred columns, as some are"},
+		Warnings:  note.List{{Text: "a warning"}}, Assumptions: note.List{{Text: "an assumption that is long enough to need more than one line of a page of a hundred columns, as some are"}},
 		Elapsed: 2 * time.Second,
 	}
 	a.Outcome.Count.Illegal[plan.BadBatch] = 1984

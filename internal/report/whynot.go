@@ -7,6 +7,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/advise"
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // WhyNotDoc is why a plan is not the answer: two sentences, and the numbers.
@@ -16,12 +17,13 @@ type WhyNotDoc struct {
 	Against   PlanDoc        `json:"against"`
 	BreakEven []BreakEvenDoc `json:"break_even"`
 	Warnings  []string       `json:"warnings"`
+	Notes     note.List      `json:"notes,omitempty"` // the same with their kinds and figures
 }
 
 // NewWhyNotDoc builds the document.
 func NewWhyNotDoc(a *api.TrainAnswer) WhyNotDoc {
 	return WhyNotDoc{Sentences: []string{whyNot(a), whatWouldHelp(a.BreakEvens)}, Plan: planDoc(a, a.Best), Against: planDoc(a, a.Overall),
-		BreakEven: breakEvens(a.BreakEvens), Warnings: orEmpty(a.Warnings)}
+		BreakEven: breakEvens(a.BreakEvens), Warnings: a.Warnings.Texts(), Notes: a.Warnings}
 }
 
 // whyNot is the first sentence: what is wrong with the plan.

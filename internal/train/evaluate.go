@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -46,10 +47,10 @@ const narrow = 0.03
 func (r *Result) warn() {
 	p := &r.Plan
 	if free := r.Limit - r.Memory.Total(); r.Fits && free < unit.Bytes(narrow*float64(r.Limit)) {
-		r.Warnings = append(r.Warnings, fmt.Sprintf("fits with %s to spare, less than predicted memory is off by in the median run: measure it", unit.FormatGB(free)))
+		r.Warnings = append(r.Warnings, note.New(note.NarrowMemory, "", "fits with %s to spare, less than predicted memory is off by in the median run: measure it", unit.FormatGB(free)).With("bytes", float64(free)))
 	}
 	if p.ZeRO == 3 && p.PP > 1 {
-		r.Warnings = append(r.Warnings, "no published run combines ZeRO-3 with a pipeline: this estimate is not validated")
+		r.Warnings = append(r.Warnings, note.New(note.ZeROPipeline, "", "no published run combines ZeRO-3 with a pipeline: this estimate is not validated"))
 	}
 }
 

@@ -2,6 +2,7 @@ package train
 
 import (
 	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -43,7 +44,7 @@ type Result struct {
 	Link          string        // the link of a communication bound, in words
 	LinkKind      string        // and as the cluster names its kind
 	LinkRate      unit.ByteRate // achieved, per GPU and direction
-	Warnings      []string
+	Warnings      note.List
 }
 
 // TokensPerSecondPerGPU is the throughput.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/ask"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 )
@@ -99,7 +100,7 @@ func (f fields) without(name string) fields {
 }
 
 // request resolves the question; what it should know of it comes as notes.
-func (f trainFields) request() (*api.TrainRequest, []string, error) {
+func (f trainFields) request() (*api.TrainRequest, note.List, error) {
 	q, find := ask.NewTrain(), &finder{}
 	if err := f.fill(q.Flags, find); err != nil {
 		return nil, nil, badInput(err)

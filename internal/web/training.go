@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/report"
 )
 
@@ -13,7 +14,7 @@ func (s *Server) trainRoutes() {
 		example:  trainExample,
 		quick:    func(f *trainFields) bool { return f.on("alone") && f.stated("plan") },
 		document: report.TrainDoc{},
-		answer: training(func(ctx context.Context, r *api.TrainRequest, notes []string) (any, error) {
+		answer: training(func(ctx context.Context, r *api.TrainRequest, notes note.List) (any, error) {
 			a, err := api.Train(ctx, r)
 			if err != nil {
 				return nil, err
@@ -27,7 +28,7 @@ func (s *Server) trainRoutes() {
 		example:  planExample,
 		quick:    func(f *trainFields) bool { return f.stated("plan") },
 		document: report.OperationsDoc{},
-		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
+		answer: training(func(ctx context.Context, r *api.TrainRequest, _ note.List) (any, error) {
 			a, rows, err := api.ExplainTrain(ctx, r)
 			if err != nil {
 				return nil, err
@@ -41,7 +42,7 @@ func (s *Server) trainRoutes() {
 		example:  planExample,
 		quick:    func(f *trainFields) bool { return f.stated("plan") },
 		document: report.TimelineDoc{},
-		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
+		answer: training(func(ctx context.Context, r *api.TrainRequest, _ note.List) (any, error) {
 			a, m, err := api.TrainMoments(ctx, r)
 			if err != nil {
 				return nil, err
@@ -54,7 +55,7 @@ func (s *Server) trainRoutes() {
 		example:  whyNotExample,
 		quick:    func(f *trainFields) bool { return f.stated("plan") && f.stated("against") },
 		document: report.WhyNotDoc{},
-		answer: training(func(ctx context.Context, r *api.TrainRequest, _ []string) (any, error) {
+		answer: training(func(ctx context.Context, r *api.TrainRequest, _ note.List) (any, error) {
 			a, err := api.WhyNot(ctx, r)
 			if err != nil {
 				return nil, err
@@ -99,7 +100,7 @@ func (s *Server) trainRoutes() {
 }
 
 // training reads the question in front of an answer.
-func training(answer func(context.Context, *api.TrainRequest, []string) (any, error)) func(context.Context, *trainFields, progress) (any, error) {
+func training(answer func(context.Context, *api.TrainRequest, note.List) (any, error)) func(context.Context, *trainFields, progress) (any, error) {
 	return func(ctx context.Context, f *trainFields, p progress) (any, error) {
 		r, notes, err := f.request()
 		if err != nil {

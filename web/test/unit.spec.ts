@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
 import { parseEvent } from '../src/api/client'
 import { anchorAt } from '../src/chart/axes'
@@ -8,6 +8,7 @@ import { preferred } from '../src/i18n'
 import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
 import { variants } from '../src/serving/pareto'
+import { viNotes } from '../src/i18n/notes'
 import { viProblems } from '../src/i18n/problems'
 import { loadsOf } from '../src/measured/runs'
 import { pack, unpack } from '../src/share/pack'
@@ -128,4 +129,33 @@ test('every problem with a code is said in Vietnamese, with figures of the langu
   expect(codes.length).toBeGreaterThan(5)
   expect(Object.keys(viProblems).sort()).toEqual([...codes].sort())
   expect(viProblems.too_many_watchers!({ most: 1032, seconds: 2.5 }, formats('vi'))).toMatch(/1\.032 .*2,5\ss/)
+})
+
+test('every warning and assumption that the server can make is said in Vietnamese, without a figure missing', () => {
+  const source = readFileSync(new URL('../../internal/note/codes.go', import.meta.url), 'utf8')
+  const codes = [...source.matchAll(/ Code = "([a-z_]+)"/g)].map((m) => m[1]!)
+  expect(codes.length).toBeGreaterThan(40)
+  expect(Object.keys(viNotes).sort()).toEqual([...codes].sort())
+  const f = formats('vi')
+  expect(viNotes.batch_padded!({ batch: 15360, ranks: 2048, each: 7.5, rest: 1024, share: 8, less: 7, lower: 14336, upper: 16384 }, f)).toMatch(/^15\.360 chuỗi .*7,5\).*14\.336 hoặc 16\.384\.$/)
+  expect(viNotes.narrow_memory!({ bytes: 1.5e9 }, f)).toMatch(/1,5\sGB/)
+  expect(viNotes.queue_room!({ clients: 1200 }, f)).toMatch(/1\.200/)
+  expect(viNotes.queue_room!({}, f)).not.toMatch(/undefined|NaN/)
+})
+
+test('no Vietnamese wording asks for a figure that the server does not send', () => {
+  const files = readdirSync(new URL('../../internal', import.meta.url), { recursive: true, encoding: 'utf8' }).filter((x) => x.endsWith('.go') && !x.endsWith('_test.go'))
+  const sources = files.map((x) => readFileSync(new URL('../../internal/' + x, import.meta.url), 'utf8'))
+  const wanting: string[] = []
+  for (const [, name, code] of readFileSync(new URL('../../internal/note/codes.go', import.meta.url), 'utf8').matchAll(/(\w+) +Code = "([a-z_]+)"/g)) {
+    const sent = new Set<string>()
+    for (const s of sources) {
+      const made = s.indexOf('note.' + name + ',')
+      if (made < 0) continue
+      for (const k of (/, "([a-z_ ]*)", "/.exec(s.slice(made))?.[1] ?? '').split(' ')) sent.add(k)
+      for (const m of s.matchAll(/\.\s*With\("([a-z_]+)"/g)) sent.add(m[1]!)
+    }
+    viNotes[code!]!(new Proxy({ clients: 1 } as Record<string, unknown>, { get: (_, k) => (sent.has(String(k)) || wanting.push(`${code}: ${String(k)}`), 1) }), formats('vi'))
+  }
+  expect(wanting).toEqual([])
 })

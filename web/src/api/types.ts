@@ -4,6 +4,13 @@
 export type Bound = 'compute' | 'hbm' | 'nvlink' | 'network' | 'bubble' | 'latency'
 export type PlanKeys = Record<string, string | number>
 
+/** Note is a warning or an assumption with its kind and figures, beside its sentence in English. */
+export interface Note {
+  code: string
+  text: string
+  values?: Record<string, unknown>
+}
+
 export interface Sol {
   compute_seconds: number
   hbm_seconds: number
@@ -36,6 +43,7 @@ export interface PlanDoc {
   cost_usd: number | null
   gpu_hours_per_trillion_tokens: number
   warnings: string[] | null
+  notes?: Note[]
 }
 
 export interface BreakEven {
@@ -75,6 +83,7 @@ export interface TrainDoc {
   published?: { step_seconds: number; plan: string; source: string; note?: string }
   warnings: string[] | null
   assumptions: string[] | null
+  notes?: Note[]
   search_seconds: number
 }
 
@@ -187,8 +196,11 @@ export interface InferDoc {
   latency: { net_rtt_seconds: number; tpot_seconds: number; wire_share: number }[] | null
   warnings: string[] | null
   assumptions: string[] | null
+  notes?: Note[]
   counts: Record<string, number>
   search_seconds: number
+  experts_touched_per_layer: number | null // null without routed experts
+  routed_experts_per_layer: number | null
 }
 
 export interface RatioDoc {

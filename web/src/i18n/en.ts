@@ -213,6 +213,8 @@ export const en = {
     perMillion: 'per million output tokens',
     perMillionHead: 'per M tokens',
     capacity: 'KV capacity',
+    touched: 'Experts touched',
+    ofExperts: (n: string) => `of ${n} per layer, by a decode step`,
     requests: (n: string) => `${n} requests at once`,
     trade: 'Speed, output and cost',
     pareto: 'Pareto front',

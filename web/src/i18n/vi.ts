@@ -234,6 +234,8 @@ export const vi: Dict = {
     perMillion: 'mỗi triệu token đầu ra',
     perMillionHead: 'mỗi triệu token',
     capacity: 'Sức chứa KV',
+    touched: 'Chuyên gia được đọc',
+    ofExperts: (n) => `trên ${n} mỗi lớp, mỗi bước decode`,
     requests: (n) => `${n} yêu cầu cùng lúc`,
     trade: 'Tốc độ, đầu ra và chi phí',
     pareto: 'Biên Pareto',

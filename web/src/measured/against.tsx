@@ -1,7 +1,7 @@
 import { get } from '../api/client'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
-import { Failed } from '../ui/parts'
+import { Failed } from '../ui/states'
 import { Table } from '../ui/table'
 import type { Run } from './runs'
 import { said } from './said'

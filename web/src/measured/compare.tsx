@@ -1,10 +1,11 @@
 import { useLang } from '../i18n'
-import { Card, Notes } from '../ui/parts'
+import { Card } from '../ui/card'
+import { Notes } from '../ui/notes'
 import { Table, type Column } from '../ui/table'
 import { Against } from './against'
 import { Intervals } from './intervals'
 import { said } from './said'
-import { figuresOf, type Run, type RunFigure } from './runs'
+import { doubtsOf, figuresOf, type Run, type RunFigure } from './runs'
 
 /** named is a run's title with its time: two runs of one service are told apart by it. */
 const named = (r: Run): string => `${r.title} ${r.started.replace('T', ' ').slice(5, 19)}`
@@ -54,7 +55,7 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
       <Table name={'figures-' + run.kind} caption={t.measured.figures} rows={rows} columns={columns} />
       {other && other.kind === run.kind && <Intervals run={run} other={other} />}
       {other && other.kind !== run.kind && <Against run={run} other={other} />}
-      <Notes title={t.warnings} lines={run.document.warnings as string[] | undefined} />
+      <Notes title={t.warnings} {...doubtsOf(run.document)} />
     </Card>
   )
 }

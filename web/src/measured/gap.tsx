@@ -4,7 +4,7 @@ import { Figure } from '../chart/figure'
 import { Marks, type Mark } from '../chart/marks'
 import { log, padded } from '../chart/scale'
 import { useLang } from '../i18n'
-import { Card, Facts } from '../ui/parts'
+import { Card, Facts } from '../ui/card'
 import { groupsOf, pairsOf, type Json, type Run } from './runs'
 
 /** Gap lays predictions beside measurements, and says where they part most. */

@@ -3,7 +3,7 @@ import { stream } from '../api/client'
 import { Figure } from '../chart/figure'
 import { Lines } from '../chart/lines'
 import { useLang } from '../i18n'
-import { Card, Facts } from '../ui/parts'
+import { Card, Facts } from '../ui/card'
 
 /** Sample is the state of a running bench, as the server tells it a few times a second. */
 export interface Sample {

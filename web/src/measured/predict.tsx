@@ -5,7 +5,9 @@ import { asProblem } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
 import { Lines, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
-import { Card, Failed, Field } from '../ui/parts'
+import { Card } from '../ui/card'
+import { Field } from '../ui/field'
+import { Failed } from '../ui/states'
 import { loadsOf, type Load, type Run } from './runs'
 
 /** Predict asks what the measured service should have done, and lays the answer beside the measurement. */

@@ -1,6 +1,8 @@
 // Runs as they are kept or dropped: what kind of document it is, and its
 // figures by name, so that two runs of one kind can be held together.
 
+import type { Note } from '../api/types'
+
 export type Kind = 'bench' | 'prediction' | 'simulation' | 'probe' | 'validation'
 
 export interface Run {
@@ -42,6 +44,13 @@ export function runOf(name: string, d: Json): Run | undefined {
 const text = (v: unknown): string => (typeof v === 'string' ? v : '')
 const list = (v: unknown): Json[] => (Array.isArray(v) ? (v as Json[]) : [])
 const at = (d: unknown, ...path: string[]): unknown => path.reduce((x: unknown, k) => (x && typeof x === 'object' ? (x as Json)[k] : undefined), d)
+
+/** doubtsOf a run: what its document warns of, as a whole and of single stages, with kinds and figures where it has them. */
+export function doubtsOf(d: Json): { lines: string[]; notes: Note[] } {
+  const all = [d, ...list(d.stages)]
+  const lines = all.flatMap((x) => (Array.isArray(x.warnings) ? x.warnings.map(String) : []))
+  return { lines: [...new Set(lines)], notes: all.flatMap((x) => list(x.notes) as unknown as Note[]) }
+}
 
 export const stages = (d: Json): Json[] => list(d.stages)
 

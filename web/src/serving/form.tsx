@@ -2,7 +2,7 @@ import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { ModelField } from '../training/form'
 import type { Catalogue } from '../ui/catalogue'
-import { Field, Select } from '../ui/parts'
+import { Field, Select } from '../ui/field'
 
 interface Props {
   s: Serving

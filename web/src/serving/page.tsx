@@ -3,7 +3,9 @@ import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
-import { Card, Facts, Failed, Notes } from '../ui/parts'
+import { Card, Facts } from '../ui/card'
+import { Notes } from '../ui/notes'
+import { Failed } from '../ui/states'
 import { PlanText } from '../ui/plan'
 import { Question, type Part } from '../ui/question'
 import { Subject } from '../chart/figure'
@@ -59,6 +61,7 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
             { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
             { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
             { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens), unit: t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
+            ...(doc.experts_touched_per_layer !== null && doc.routed_experts_per_layer !== null ? [{ name: t.serving.touched, value: f.num(doc.experts_touched_per_layer), note: t.serving.ofExperts(f.int(doc.routed_experts_per_layer)) }] : []),
             { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` },
           ]}
         />
@@ -81,8 +84,8 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
       <Ratio asked={asked} best={b} />
       <Points doc={doc} name={name} />
       <Strategies doc={doc} name={name} />
-      <Notes title={t.warnings} lines={doc.warnings} />
-      <Notes title={t.assumptions} lines={doc.assumptions} />
+      <Notes title={t.warnings} lines={doc.warnings} notes={doc.notes} />
+      <Notes title={t.assumptions} lines={doc.assumptions} notes={doc.notes} />
       <ReportButton name={`ridgeline-serving-${name}`} />
     </Subject.Provider>
   )

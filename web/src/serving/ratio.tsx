@@ -6,7 +6,8 @@ import { Figure } from '../chart/figure'
 import { Marks, type Mark } from '../chart/marks'
 import { useLang } from '../i18n'
 import type { Serving } from '../state'
-import { Card, Skeleton } from '../ui/parts'
+import { Card } from '../ui/card'
+import { Skeleton } from '../ui/states'
 import { planText, requestOf } from './request'
 
 /** rolesOf is a plan in two roles, their workers left open: the plan's own, or the same layout for both. */

@@ -1,6 +1,6 @@
 import type { InferDoc, Point } from '../api/types'
 import { useLang } from '../i18n'
-import { Card } from '../ui/parts'
+import { Card } from '../ui/card'
 import { PlanText } from '../ui/plan'
 import { Table, type Column } from '../ui/table'
 import { planText } from './request'

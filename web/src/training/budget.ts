@@ -1,6 +1,6 @@
 import type { PlanDoc } from '../api/types'
 import type { Dict } from '../i18n'
-import type { Fact } from '../ui/parts'
+import type { Fact } from '../ui/card'
 import type { Format } from '../units'
 
 /** budgetFacts are days and cost of the whole run, where its tokens are known. */

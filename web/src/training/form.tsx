@@ -6,7 +6,7 @@ import { pack } from '../share/pack'
 import type { Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Drop } from '../ui/drop'
-import { Field, Select } from '../ui/parts'
+import { Field, Select } from '../ui/field'
 
 export const precisions = ['bf16', 'fp16', 'fp8', 'fp8-tensor', 'mxfp8', 'nvfp4']
 

@@ -3,7 +3,7 @@ import { Bars } from '../chart/bars'
 import { Figure, Legend } from '../chart/figure'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
-import { Failed, Skeleton } from '../ui/parts'
+import { Failed, Skeleton } from '../ui/states'
 import type { Priced } from './request'
 import { useTimeline } from './timeline'
 

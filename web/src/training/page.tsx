@@ -5,7 +5,8 @@ import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
-import { Card, Notes } from '../ui/parts'
+import { Card } from '../ui/card'
+import { Notes } from '../ui/notes'
 import { PlanText } from '../ui/plan'
 import { Question, type Part } from '../ui/question'
 import { Subject } from '../chart/figure'
@@ -91,8 +92,8 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
           <WhyNot answer={answer} s={s} now={at} set={set} best={walls.best?.result ?? answer.doc.best} moved={moved} />
         </>
       )}
-      <Notes title={t.warnings} lines={[...(answer.doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} />
-      <Notes title={t.assumptions} lines={answer.doc.assumptions} />
+      <Notes title={t.warnings} lines={[...(doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} notes={[...(doc.notes ?? []), ...(plan?.notes ?? [])]} />
+      <Notes title={t.assumptions} lines={doc.assumptions} notes={doc.notes} />
       <ReportButton name={`ridgeline-${answer.doc.model}-${answer.doc.cluster}`} />
     </Subject.Provider>
   )

@@ -1,6 +1,6 @@
 import type { TrainDoc } from '../api/types'
 import { useLang } from '../i18n'
-import { Card } from '../ui/parts'
+import { Card } from '../ui/card'
 import { PlanText } from '../ui/plan'
 import { Table } from '../ui/table'
 import type { Priced } from './request'

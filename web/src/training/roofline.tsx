@@ -8,7 +8,8 @@ import { Marks, type Mark } from '../chart/marks'
 import { log, padded } from '../chart/scale'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
-import { Failed, Select, Skeleton } from '../ui/parts'
+import { Select } from '../ui/field'
+import { Failed, Skeleton } from '../ui/states'
 import { requestOf, type Priced } from './request'
 
 const bounds = ['compute', 'hbm', 'nvlink', 'network', 'latency'] as const

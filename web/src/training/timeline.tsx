@@ -8,7 +8,7 @@ import { Marks, type Mark } from '../chart/marks'
 import { linear } from '../chart/scale'
 import { useLang } from '../i18n'
 import type { Training } from '../state'
-import { Failed, Skeleton } from '../ui/parts'
+import { Failed, Skeleton } from '../ui/states'
 import { box4, Hatches, Mass, Shape, waitKinds, type Place } from './passes'
 import { requestOf, type Priced } from './request'
 

@@ -1,6 +1,6 @@
 import type { PlanDoc } from '../api/types'
 import { useLang, type Dict } from '../i18n'
-import { Card, Facts } from '../ui/parts'
+import { Card, Facts } from '../ui/card'
 import { PlanText } from '../ui/plan'
 import { budgetFacts } from './budget'
 import type { Answer } from './page'

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { useRef, useState } from 'preact/hooks'
 import { Problem } from '../api/client'
 import { asProblem } from '../api/use'
-import { Failed } from './parts'
+import { Failed } from './states'
 
 interface Props {
   button: string // opens the file dialogue

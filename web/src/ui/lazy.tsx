@@ -1,6 +1,6 @@
 import type { ComponentType } from 'preact'
 import { useEffect, useState } from 'preact/hooks'
-import { Skeleton } from './parts'
+import { Skeleton } from './states'
 
 /** lazy loads a page when it is first shown; until then a skeleton holds its place. */
 export function lazy<P extends object>(load: () => Promise<{ default: ComponentType<P> }>): ComponentType<P> {

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { useLang } from '../i18n'
-import { Card, Empty, Failed, Skeleton, Waiting } from './parts'
+import { Card } from './card'
+import { Empty, Failed, Skeleton, Waiting } from './states'
 import type { Searching } from './search'
 
 /** Part is a tab's part of the state and the ways to change it. */

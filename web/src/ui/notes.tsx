@@ -1,0 +1,26 @@
+import type { Note } from '../api/types'
+import { useLang } from '../i18n'
+import { viNotes } from '../i18n/notes'
+
+/** Notes are warnings and assumptions: worded here where their kind is known and the page is not in the server's English. */
+export function Notes({ title, lines, notes }: { title: string; lines: string[] | null | undefined; notes?: Note[] | null }) {
+  const { lang, f } = useLang()
+  if (!lines?.length) return null
+  const own = (line: string): string | undefined => {
+    const note = lang === 'vi' ? notes?.find((x) => x.text === line) : undefined
+    return note && viNotes[note.code]?.(note.values ?? {}, f)
+  }
+  return (
+    <details class="notes">
+      <summary>
+        {title} <span class="n">({lines.length})</span>
+      </summary>
+      <ul>
+        {lines.map((l) => {
+          const said = own(l)
+          return <li key={l} lang={said ? undefined : 'en'}>{said ?? l}</li>
+        })}
+      </ul>
+    </details>
+  )
+}
