@@ -106,7 +106,7 @@ test.describe('Vietnamese', () => {
   })
 
   test('a deployment’s doubts are said, with the experts that a step reads', async ({ page }) => {
-    await open(page, '#/serving?model=qwen3-30b-a3b&clusters=mi300x8&concurrency=64&plan=tp%3D8')
+    await open(page, '#/serving?model=qwen3-30b-a3b&clusters=mi300x8&spec=none&concurrency=64&plan=tp%3D8')
     await expect(page.locator('#verdict')).toContainText('Chuyên gia được đọc')
     await expect(page.locator('#verdict')).toContainText('trên 128 mỗi lớp')
     for (const d of await page.locator('details.notes').all()) await d.locator('summary').click()
