@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"os"
 	"slices"
 	"strings"
 
@@ -61,16 +62,29 @@ func (f *trainingFlags) read(cmd *cobra.Command, base *hw.Cluster) (list []tune.
 		return nil, usagef("--training needs --cluster: name the machine of the log, for example h100x64")
 	}
 	for i := range f.logs {
-		if slices.Contains(f.logs[:i], f.logs[i]) {
-			return nil, usagef("--training %s is given twice: a run that stands beside itself would make its own held-out error look small", f.logs[i])
-		}
 		run, err := f.one(i, base)
 		if err != nil {
 			return nil, err
 		}
+		if j := slices.IndexFunc(list, func(r tune.TrainingRun) bool { return sameLog(&r, &run) }); j >= 0 {
+			return nil, usagef("--training %s is given twice (%s): a run that stands beside itself would make its own held-out error look small", f.logs[i], f.logs[j])
+		}
 		list = append(list, run)
 	}
 	return list, nil
+}
+
+// sameLog tells a log that is given twice: one file under two names, or a copy, which tells
+// of equal steps of an equal job.
+func sameLog(a, b *tune.TrainingRun) bool {
+	x, errX := os.Stat(a.Record.Source)
+	y, errY := os.Stat(b.Record.Source)
+	if errX == nil && errY == nil && os.SameFile(x, y) {
+		return true
+	}
+	p, q := a.Request, b.Request
+	return slices.Equal(a.Record.Results, b.Record.Results) && p.Model.Name == q.Model.Name && p.Cluster.GPUs == q.Cluster.GPUs &&
+		p.GlobalBatch == q.GlobalBatch && p.Seq == q.Seq && p.Fixed.Plan == q.Fixed.Plan
 }
 
 // one reads a log and its job.

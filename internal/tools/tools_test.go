@@ -2,6 +2,7 @@ package tools
 
 import (
 	"bytes"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -85,6 +86,31 @@ func TestFiguresOfEveryTool(t *testing.T) {
 	}
 	if r := read(t, "llama.md").Results[1]; r.Context != 4096+64 || r.Threads != 16 {
 		t.Errorf("llama-bench: %+v", r)
+	}
+}
+
+// A Megatron-LM log states the batch of its steps; of a batch that grows the last is read.
+func TestBatchOfMegatron(t *testing.T) {
+	line := func(ms, batch int) string {
+		return fmt.Sprintf(" iteration 9/ 99 | elapsed time per iteration (ms): %d.0 | throughput per GPU (TFLOP/s/GPU): 400.0 | global batch size: %5d | lm loss: 1\n", ms, batch)
+	}
+	equal := strings.Repeat(line(9000, 128), 6)
+	ramp := strings.Repeat(line(4000, 64), 6) + strings.Repeat(line(9000, 128), 6)
+	const args = "  seq_length ...................................... 4096\n  world_size ...................................... 64\n"
+	for text, want := range map[string]struct {
+		notes  int
+		tokens int64
+	}{equal: {0, 0}, ramp: {1, 0}, args + equal: {0, 128 * 4096}, equal + " elapsed time per iteration (ms): 9000.0 |\n": {0, 0}} {
+		rec, err := Read(strings.NewReader(text), "m.log")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r := rec.Results[0]; r.What != "step" || r.Value != 9 || r.Batch != 128 || r.Tokens != want.tokens || len(rec.Notes) != want.notes {
+			t.Errorf("%+v, notes %q, want %+v", r, rec.Notes, want)
+		}
+	}
+	if _, err := Read(strings.NewReader(strings.Repeat(line(4000, 64), 6)+line(9000, 128)), "m.log"); err == nil || !strings.Contains(err.Error(), "warm-up") {
+		t.Errorf("one step of the last batch: %v", err)
 	}
 }
 

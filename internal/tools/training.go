@@ -3,6 +3,7 @@ package tools
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -68,8 +69,8 @@ func numbers(t *text, re *regexp.Regexp, most float64) ([]float64, error) {
 	return out, nil
 }
 
-// megatron reads a Megatron-LM log: the time of a step, and tokens per second and GPU
-// where the log holds the list of arguments too.
+// megatron reads a Megatron-LM log: the time of a step with its global batch, and tokens per
+// second and GPU where the log holds the list of arguments too.
 func megatron(t *text, rec *record.Record) error {
 	steps, err := numbers(t, megatronStep, 1e3*longestStep)
 	if err != nil {
@@ -78,9 +79,6 @@ func megatron(t *text, rec *record.Record) error {
 	for i := range steps {
 		steps[i] *= 1e-3
 	}
-	if err := addTraining(rec, "step", "s", steps); err != nil {
-		return err
-	}
 	flops, err := numbers(t, megatronFLOPs, mostFLOPs)
 	if err != nil {
 		return err
@@ -88,29 +86,71 @@ func megatron(t *text, rec *record.Record) error {
 	for i := range flops {
 		flops[i] *= 1e12
 	}
+	batches, err := numbers(t, megatronBatch, mostCount)
+	if err != nil {
+		return err
+	}
+	batch, n := 0.0, len(steps)
+	switch {
+	case len(batches) == n && n > 0:
+		batch = batches[n-1]
+		full := func(v []float64) []float64 { return ofBatch(v, batches, batch) }
+		if steps = full(steps); len(flops) == n {
+			flops = full(flops)
+		}
+		if len(steps) < n {
+			rec.Notes = append(rec.Notes, fmt.Sprintf("the global batch changes: only the %d steps of the last one, %g, are read", len(steps), batch))
+		}
+	case len(batches) > 0 && slices.Min(batches) == slices.Max(batches): // a line is cut
+		batch = batches[0]
+	}
+	if err := addTraining(rec, "step", "s", steps); err != nil {
+		return err
+	}
+	if len(steps) > 0 {
+		rec.Results[len(rec.Results)-1].Batch = int(batch)
+	}
 	if err := addTraining(rec, "flops", "FLOP/s", flops); err != nil {
 		return err
 	}
-	batch, err := numbers(t, megatronBatch, mostCount)
-	if err != nil || len(batch) != len(steps) {
-		return err
+	return megatronTokens(t, rec, steps, batch)
+}
+
+// ofBatch are the values of steps whose global batch is batch.
+func ofBatch(v, batches []float64, batch float64) (out []float64) {
+	for i := range v {
+		if batches[i] == batch {
+			out = append(out, v[i])
+		}
 	}
+	return out
+}
+
+// megatronTokens adds what the list of arguments makes of steps of one global batch.
+func megatronTokens(t *text, rec *record.Record, steps []float64, batch float64) error {
 	args := map[string]float64{}
 	for _, line := range t.lines {
 		if m := megatronArg.FindStringSubmatch(line); m != nil {
 			args[m[1]], _ = strconv.ParseFloat(m[2], 64) // digits alone
 		}
 	}
-	if seq, world := args["seq_length"], args["world_size"]; seq > 0 && world > 0 {
-		rates := make([]float64, len(steps))
-		for i := range steps {
-			rates[i] = batch[i] * seq / world / steps[i]
-		}
-		if err := addTraining(rec, "tokens", "tokens/s", rates); err != nil || len(rates) == 0 {
-			return err
-		}
-		rec.Results[len(rec.Results)-1].Ranks = int(min(world, 1<<30))
+	seq, world := args["seq_length"], args["world_size"]
+	if !(seq > 0 && seq <= mostCount && world > 0 && batch > 0) || len(steps) == 0 {
+		return nil
 	}
+	for i := range rec.Results {
+		if r := &rec.Results[i]; r.What == "step" {
+			r.Tokens = int64(batch) * int64(seq)
+		}
+	}
+	rates := make([]float64, len(steps))
+	for i := range steps {
+		rates[i] = batch * seq / world / steps[i]
+	}
+	if err := addTraining(rec, "tokens", "tokens/s", rates); err != nil {
+		return err
+	}
+	rec.Results[len(rec.Results)-1].Ranks = int(min(world, 1<<30))
 	return nil
 }
 
