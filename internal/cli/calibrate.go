@@ -205,7 +205,7 @@ func (f *calibrateFlags) kernels(env *Env, o *tune.Outcome) (string, error) {
 		return "", nil
 	}
 	arch := o.Machine.Device.Arch
-	if _, err := validate.OperatorTables(f.tables); err != nil {
+	if _, _, err := validate.OperatorTables(f.tables); err != nil {
 		return "", usagef("--tables: %w", err)
 	}
 	fmt.Fprintf(env.Stderr, "fitting kernel tables below %s: this takes minutes\n", f.tables)

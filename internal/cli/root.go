@@ -2,6 +2,8 @@ package cli
 
 import (
 	"github.com/spf13/cobra"
+
+	"github.com/ridgeline/ridgeline/internal/ask"
 )
 
 // The groups of the root's help.
@@ -65,7 +67,16 @@ func newRoot(env *Env) *cobra.Command {
 	for _, construct := range commands {
 		root.AddCommand(construct(env))
 	}
+	once(root)
 	return root
+}
+
+// once makes the flags of a command and of those below it refuse a second value.
+func once(cmd *cobra.Command) {
+	ask.Once(cmd.Flags())
+	for _, c := range cmd.Commands() {
+		once(c)
+	}
 }
 
 // newHelpCommand replaces cobra's, which answers an unknown topic with exit 0.

@@ -1,9 +1,12 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -73,7 +76,7 @@ constants of its own.
 		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
 		}
-		thresholds, err := parseThresholds(limits)
+		thresholds, err := readThresholds(limits, validate.MetricThroughput, validate.MetricMemory)
 		if err != nil {
 			return err
 		}
@@ -84,10 +87,7 @@ constants of its own.
 		if err := show(cmd, d, report.Validation); err != nil {
 			return err
 		}
-		if done := d.Scored + len(d.Skipped); done < d.Rows {
-			return fmt.Errorf("interrupted: %d of %d rows were predicted", done, d.Rows)
-		}
-		return judge(d, thresholds)
+		return cmp.Or(interrupted(d), judge(d, thresholds))
 	}
 	return cmd
 }
@@ -120,20 +120,6 @@ type threshold struct {
 	most   float64
 }
 
-func parseThresholds(texts []string) ([]threshold, error) {
-	var list []threshold
-	for _, t := range texts {
-		metric, value, _ := strings.Cut(t, "=")
-		most, err := strconv.ParseFloat(value, 64)
-		if metric != validate.MetricThroughput && metric != validate.MetricMemory || err != nil || !(most >= 0) {
-			return nil, usagef("--fail-above %q: give %s=FRACTION or %s=FRACTION, for example %s=0.25", t,
-				validate.MetricThroughput, validate.MetricMemory, validate.MetricThroughput)
-		}
-		list = append(list, threshold{metric, most})
-	}
-	return list, nil
-}
-
 // missed is the exit for the first threshold that is missed. A metric without a
 // single scored row is missed too.
 func missed(d *validate.Document, list []threshold) error {
@@ -157,7 +143,7 @@ func (env *Env) validationShow(cmd *cobra.Command) func(*cobra.Command, *validat
 	asJSON := jsonFlag(cmd)
 	html := cmd.Flags().String("html", "", "write a page with plots of predicted against measured to `FILE`")
 	return func(cmd *cobra.Command, d *validate.Document, text func(*report.Page, *validate.Document)) error {
-		if cmd.Flags().Changed("html") && d.Scored > 0 {
+		if cmd.Flags().Changed("html") {
 			if err := writeFile(*html, func(w io.Writer) error { return report.ValidationHTML(w, commandLine(cmd), d, text) }); err != nil {
 				return err
 			}
@@ -169,14 +155,43 @@ func (env *Env) validationShow(cmd *cobra.Command) func(*cobra.Command, *validat
 	}
 }
 
-// checkRuns refuses a validation without runs or with a folder of configurations that
-// cannot be read.
-func checkRuns(cmd *cobra.Command, configs string) error {
+// checkRuns refuses a validation without runs, with a folder of configurations that
+// cannot be read, or with outputs that checkOutputs refuses; others are inputs beside them.
+func checkRuns(cmd *cobra.Command, configs string, others ...string) error {
 	if err := required(cmd, "runs"); err != nil {
 		return err
 	}
-	if err := notEmpty(cmd, "runs", "configs", "html"); err != nil {
+	if err := notEmpty(cmd, "runs", "configs"); err != nil {
 		return err
 	}
-	return checkConfigs(configs)
+	if err := checkConfigs(configs); err != nil {
+		return err
+	}
+	return checkOutputs(cmd, []string{"html", "predictions", "document"}, append(others, cmd.Flag("runs").Value.String(), configs)...)
+}
+
+// readThresholds reads METRIC=FRACTION for the metrics that a kind has.
+func readThresholds(texts []string, metrics ...string) ([]threshold, error) {
+	var list []threshold
+	for _, t := range texts {
+		metric, value, _ := strings.Cut(t, "=")
+		number, percent := strings.CutSuffix(value, "%")
+		most, err := strconv.ParseFloat(number, 64)
+		if percent {
+			most /= 100
+		}
+		if !slices.Contains(metrics, metric) || err != nil || !(most >= 0) || math.IsInf(most, 0) {
+			return nil, usagef("--fail-above %q: give METRIC=FRACTION with one of %s, for example %s=0.12 or %s=12%%", t, strings.Join(metrics, ", "), metrics[0], metrics[0])
+		}
+		list = append(list, threshold{metric, most})
+	}
+	return list, nil
+}
+
+// interrupted is the error of a document that an interrupt left without some of its rows.
+func interrupted(d *validate.Document) error {
+	if done := d.Scored + len(d.Skipped); done < d.Rows {
+		return fmt.Errorf("interrupted: %d of %d rows were predicted", done, d.Rows)
+	}
+	return nil
 }

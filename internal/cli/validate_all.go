@@ -36,9 +36,12 @@ with the date and the version. docs/accuracy.md is kept so.`,
 		if err := checkRuns(cmd, configs); err != nil {
 			return err
 		}
-		a, err := validate.All(cmd.Context(), runs, configs, func(kind string) { fmt.Fprintf(env.Stderr, "predicting %s\n", kind) })
-		if cmd.Context().Err() != nil {
+		if err := checkDocument(document); err != nil {
 			return err
+		}
+		a, err := validate.All(cmd.Context(), runs, configs, func(kind string) { fmt.Fprintf(env.Stderr, "predicting %s\n", kind) })
+		if stopped := cmd.Context().Err(); stopped != nil {
+			return cmp.Or(err, fmt.Errorf("interrupted: %w", stopped))
 		}
 		if err != nil {
 			return usagef("--runs: %w", err)
@@ -60,7 +63,9 @@ with the date and the version. docs/accuracy.md is kept so.`,
 
 // judgeAll is bad input of any kind: what was left out is in the report, the exit code says so.
 func judgeAll(a *validate.Accuracy) error {
-	if len(a.Failed) > 0 {
+	if n := len(a.Failed); n > 1 {
+		return usagef("--runs: %d parts were not read, the first: %s", n, a.Failed[0])
+	} else if n == 1 {
 		return usagef("--runs: %s", a.Failed[0])
 	}
 	for _, k := range a.Kinds() {
@@ -71,16 +76,34 @@ func judgeAll(a *validate.Accuracy) error {
 	return nil
 }
 
-func writeAccuracy(path string, a *validate.Accuracy) error {
-	old, err := os.ReadFile(path)
-	if err != nil {
-		return usagef("--document: %w: give a Markdown file with lines <!-- begin NAME -->", err)
+// checkDocument refuses a document that the tables have no place in, before they are made.
+func checkDocument(path string) error {
+	if path == "" {
+		return nil
 	}
-	text, err := report.ReplaceBlocks(string(old), report.AccuracyBlocks(a, stamp(time.Now())))
+	_, err := replaceBlocks(path, nil)
+	return err
+}
+
+func writeAccuracy(path string, a *validate.Accuracy) error {
+	text, err := replaceBlocks(path, report.AccuracyBlocks(a, stamp(time.Now())))
 	if err != nil {
-		return usagef("--document: %s: %w", path, err)
+		return err
 	}
 	return writeBytes(path, []byte(text))
+}
+
+// replaceBlocks is the document with the blocks in it; nil ones only look for their places.
+func replaceBlocks(path string, blocks map[string]string) (string, error) {
+	old, err := os.ReadFile(path)
+	if err != nil {
+		return "", usagef("--document: %w: give a Markdown file with lines <!-- begin NAME -->", err)
+	}
+	text, err := report.ReplaceBlocks(string(old), blocks)
+	if err != nil {
+		return "", usagef("--document: %s: %w", path, err)
+	}
+	return text, nil
 }
 
 // stamp says when tables were written and from which commit, where the build knows it.

@@ -1,9 +1,8 @@
 package cli
 
 import (
+	"context"
 	"io"
-	"strconv"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -34,14 +33,14 @@ engine is the part of the file's name before its version.
 	configsFlag(cmd, &configs) // every kind takes it; kernels name no model
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := required(cmd, "runs"); err != nil {
+		if err := checkRuns(cmd, configs); err != nil {
 			return err
 		}
-		thresholds, err := latencyThresholds(limits)
+		thresholds, err := readThresholds(limits, validate.MetricLatency)
 		if err != nil {
 			return err
 		}
-		d, err := validateOperators(runs, predictions)
+		d, err := validateOperators(cmd.Context(), runs, predictions)
 		if err != nil {
 			return err
 		}
@@ -54,19 +53,18 @@ engine is the part of the file's name before its version.
 }
 
 // validateOperators scores the tables; not a single scored row is bad input.
-func validateOperators(runs, predictions string) (*validate.Document, error) {
-	if _, err := validate.OperatorTables(runs); err != nil {
+func validateOperators(ctx context.Context, runs, predictions string) (d *validate.Document, err error) {
+	if _, _, err := validate.OperatorTables(runs); err != nil {
 		return nil, usagef("--runs: %w", err)
 	}
-	var d *validate.Document
-	var err error
+	score := func(w io.Writer) error {
+		d, err = validate.Operators(ctx, runs, w)
+		return err
+	}
 	if predictions == "" {
-		d, err = validate.Operators(runs, nil)
+		err = score(nil)
 	} else {
-		err = writeFile(predictions, func(w io.Writer) (err error) {
-			d, err = validate.Operators(runs, w)
-			return err
-		})
+		err = writeFile(predictions, score)
 	}
 	if err != nil {
 		return nil, err
@@ -75,17 +73,4 @@ func validateOperators(runs, predictions string) (*validate.Document, error) {
 		return nil, usagef("--runs: no row scored: %s: %s", d.Skipped[0].ID, d.Skipped[0].Reason)
 	}
 	return d, nil
-}
-
-func latencyThresholds(texts []string) ([]threshold, error) {
-	var list []threshold
-	for _, t := range texts {
-		metric, value, _ := strings.Cut(t, "=")
-		most, err := strconv.ParseFloat(value, 64)
-		if metric != validate.MetricLatency || err != nil || !(most >= 0) {
-			return nil, usagef("--fail-above %q: give %s=FRACTION, for example %s=0.12", t, validate.MetricLatency, validate.MetricLatency)
-		}
-		list = append(list, threshold{metric, most})
-	}
-	return list, nil
 }

@@ -29,10 +29,10 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 	configsFlag(cmd, &p.Configs)
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkRuns(cmd, p.Configs); err != nil {
+		if err := checkRuns(cmd, p.Configs, validate.RequestsConfigPath(runs)); err != nil {
 			return err
 		}
-		thresholds, err := timeThresholds(limits, validate.MetricTTFT, validate.MetricTPOT, validate.MetricE2E)
+		thresholds, err := readThresholds(limits, validate.MetricTTFT, validate.MetricTPOT, validate.MetricE2E)
 		if err != nil {
 			return err
 		}

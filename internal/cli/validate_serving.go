@@ -1,9 +1,8 @@
 package cli
 
 import (
-	"slices"
-	"strconv"
-	"strings"
+	"cmp"
+	"context"
 
 	"github.com/spf13/cobra"
 
@@ -38,23 +37,23 @@ names an unknown GPU or model the others are scored all the same and the exit co
 		if err := checkRuns(cmd, p.Configs); err != nil {
 			return err
 		}
-		thresholds, err := timeThresholds(limits, validate.MetricTPOT, validate.MetricTTFT)
+		thresholds, err := readThresholds(limits, validate.MetricTPOT, validate.MetricTTFT)
 		if err != nil {
 			return err
 		}
-		d, err := validateServing(runs, &p)
+		d, err := validateServing(cmd.Context(), runs, &p)
 		if err != nil {
 			return err
 		}
 		if err := show(cmd, d, report.Serving); err != nil {
 			return err
 		}
-		return judge(d, thresholds)
+		return cmp.Or(interrupted(d), judge(d, thresholds))
 	}
 	return cmd
 }
 
-func validateServing(path string, p *validate.ServingPredictor) (*validate.Document, error) {
+func validateServing(ctx context.Context, path string, p *validate.ServingPredictor) (*validate.Document, error) {
 	f, err := input.Open(path)
 	if err != nil {
 		return nil, usagef("--runs: %w: give a file of runs, CSV or JSON lines", err)
@@ -64,7 +63,7 @@ func validateServing(path string, p *validate.ServingPredictor) (*validate.Docum
 	if err != nil {
 		return nil, badInput(err)
 	}
-	return validate.Serving(runs, bad, p), nil
+	return validate.Serving(ctx, runs, bad, p), nil
 }
 
 // judge decides the exit code of a document: rows that are bad input before a missed
@@ -74,18 +73,4 @@ func judge(d *validate.Document, limits []threshold) error {
 		return usagef("--runs: bad input left out: %s", d.LeftOutWords(d.Malformed))
 	}
 	return missed(d, limits)
-}
-
-// timeThresholds reads METRIC=FRACTION for the metrics that a kind has.
-func timeThresholds(texts []string, metrics ...string) ([]threshold, error) {
-	var list []threshold
-	for _, t := range texts {
-		metric, value, _ := strings.Cut(t, "=")
-		most, err := strconv.ParseFloat(value, 64)
-		if !slices.Contains(metrics, metric) || err != nil || !(most >= 0) {
-			return nil, usagef("--fail-above %q: give METRIC=FRACTION with one of %s, for example %s=0.12", t, strings.Join(metrics, ", "), metrics[0])
-		}
-		list = append(list, threshold{metric, most})
-	}
-	return list, nil
 }

@@ -182,12 +182,15 @@ func markdown(head []string, rows [][]string) string {
 	return b.String()
 }
 
+// accuracyBlocks are the names of AccuracyBlocks.
+var accuracyBlocks = []string{"targets", "training", "farthest", "left-out", "ranges", "kernels", "serving", "requests"}
+
 // ReplaceBlocks puts the blocks into a document, each between the lines
-// <!-- begin NAME --> and <!-- end NAME -->. A document that has none of them, or a
-// beginning without an end, is an error.
+// <!-- begin NAME --> and <!-- end NAME -->; a name without a block keeps what it holds. A
+// document that has none of the names of AccuracyBlocks, or a beginning without an end, is an error.
 func ReplaceBlocks(text string, blocks map[string]string) (string, error) {
 	found := 0
-	for name, block := range blocks {
+	for _, name := range accuracyBlocks {
 		begin, end := "<!-- begin "+name+" -->\n", "<!-- end "+name+" -->"
 		before, rest, ok := strings.Cut(text, begin)
 		if !ok {
@@ -197,7 +200,10 @@ func ReplaceBlocks(text string, blocks map[string]string) (string, error) {
 		if !ok {
 			return "", fmt.Errorf("%q has no %q after it: add the line", strings.TrimSpace(begin), end)
 		}
-		text, found = before+begin+"\n"+block+"\n"+end+after, found+1
+		found++
+		if block, ok := blocks[name]; ok {
+			text = before + begin + "\n" + block + "\n" + end + after
+		}
 	}
 	if found == 0 {
 		return "", fmt.Errorf("no line <!-- begin NAME --> for a table: add it and <!-- end NAME -->, for example for targets")

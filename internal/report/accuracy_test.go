@@ -21,17 +21,20 @@ func TestAccuracyBlocks(t *testing.T) {
 }
 
 func TestReplaceBlocks(t *testing.T) {
-	doc := "a\n<!-- begin x -->\nold\n<!-- end x -->\nb\n"
-	got, err := ReplaceBlocks(doc, map[string]string{"x": "new\n", "y": "absent\n"})
-	if want := "a\n<!-- begin x -->\n\nnew\n\n<!-- end x -->\nb\n"; err != nil || got != want {
+	doc := "a\n<!-- begin serving -->\nold\n<!-- end serving -->\nb\n"
+	got, err := ReplaceBlocks(doc, map[string]string{"serving": "new\n", "requests": "absent\n"})
+	if want := "a\n<!-- begin serving -->\n\nnew\n\n<!-- end serving -->\nb\n"; err != nil || got != want {
 		t.Errorf("%v: %q, want %q", err, got, want)
 	}
-	again, err := ReplaceBlocks(got, map[string]string{"x": "new\n"})
+	if kept, err := ReplaceBlocks(doc, nil); err != nil || kept != doc {
+		t.Errorf("%v: %q of no blocks", err, kept)
+	}
+	again, err := ReplaceBlocks(got, map[string]string{"serving": "new\n"})
 	if err != nil || again != got {
 		t.Errorf("%v: %q after a second time", err, again)
 	}
-	for _, bad := range []string{"no marks", "<!-- begin x -->\nno end"} {
-		if _, err := ReplaceBlocks(bad, map[string]string{"x": "new\n"}); err == nil {
+	for _, bad := range []string{"no marks", "<!-- begin serving -->\nno end"} {
+		if _, err := ReplaceBlocks(bad, map[string]string{"serving": "new\n"}); err == nil {
 			t.Errorf("%q: want an error", bad)
 		}
 	}

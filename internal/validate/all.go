@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -38,6 +37,11 @@ type RequestsOutcome struct {
 // All validates what a folder holds: operators/, inference_runs.csv, training_runs.csv and
 // requests/*.jsonl; what is absent or cannot be read is listed. began is told each kind before it runs.
 func All(ctx context.Context, dir, configs string, began func(kind string)) (*Accuracy, error) {
+	if st, err := os.Stat(dir); err != nil {
+		return nil, fmt.Errorf("%w: give a folder of measurements", err)
+	} else if !st.IsDir() {
+		return nil, fmt.Errorf("%s: a file, not a folder: give the folder that holds operators, inference_runs.csv, training_runs.csv or requests, or name the file's kind (validate serving, training, ...)", dir)
+	}
 	a := &Accuracy{Seconds: map[string]float64{}}
 	for _, part := range []struct {
 		kind, path string
@@ -64,7 +68,7 @@ func All(ctx context.Context, dir, configs string, began func(kind string)) (*Ac
 		a.Seconds[part.kind] = time.Since(from).Seconds()
 	}
 	switch {
-	case len(a.Seconds) > 0:
+	case len(a.Kinds()) > 0:
 	case len(a.Failed) > 0:
 		return nil, errors.New(a.Failed[0])
 	default:
@@ -81,12 +85,12 @@ func All(ctx context.Context, dir, configs string, began func(kind string)) (*Ac
 	return a, nil
 }
 
-func (a *Accuracy) operators(_ context.Context, path, _ string) (err error) {
-	a.Operators, err = Operators(path, nil)
+func (a *Accuracy) operators(ctx context.Context, path, _ string) (err error) {
+	a.Operators, err = Operators(ctx, path, nil)
 	return err
 }
 
-func (a *Accuracy) serving(_ context.Context, path, configs string) error {
+func (a *Accuracy) serving(ctx context.Context, path, configs string) error {
 	f, err := input.Open(path)
 	if err != nil {
 		return err
@@ -94,7 +98,7 @@ func (a *Accuracy) serving(_ context.Context, path, configs string) error {
 	defer f.Close()
 	runs, bad, err := ReadServing(f, path)
 	if err == nil {
-		a.Serving = Serving(runs, bad, &ServingPredictor{Configs: configs})
+		a.Serving = Serving(ctx, runs, bad, &ServingPredictor{Configs: configs})
 	}
 	return err
 }
@@ -114,18 +118,32 @@ func (a *Accuracy) training(ctx context.Context, path, configs string) error {
 	return nil
 }
 
+// requests replays every run of a folder; one that cannot be replayed is named and does not
+// keep the others from it.
 func (a *Accuracy) requests(ctx context.Context, path, configs string) error {
-	files, err := filepath.Glob(filepath.Join(path, "*.jsonl"))
+	entries, err := os.ReadDir(path)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w: give a folder of requests, *.jsonl", err)
 	}
-	slices.Sort(files)
-	for _, f := range files {
-		d, err := RequestsFile(ctx, f, &ServingPredictor{Configs: configs})
-		if err != nil {
-			return err
+	found := false
+	for _, e := range entries {
+		name, ok := strings.CutSuffix(e.Name(), ".jsonl")
+		if !ok {
+			continue
 		}
-		a.Requests = append(a.Requests, RequestsOutcome{strings.TrimSuffix(filepath.Base(f), ".jsonl"), d})
+		found = true
+		d, err := RequestsFile(ctx, filepath.Join(path, e.Name()), &ServingPredictor{Configs: configs})
+		switch {
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case err != nil:
+			a.Failed = append(a.Failed, oneLine(err))
+		default:
+			a.Requests = append(a.Requests, RequestsOutcome{name, d})
+		}
+	}
+	if !found {
+		return fmt.Errorf("%s: no *.jsonl in it: add runs, or remove the folder", path)
 	}
 	return nil
 }

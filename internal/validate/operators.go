@@ -2,48 +2,17 @@ package validate
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
 	"path/filepath"
-	"slices"
-	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/calib"
 )
 
 // MetricLatency is the metric of kernel tables.
 const MetricLatency = "latency"
-
-// OperatorTables lists the kernel tables below a folder, or the one file, in the
-// order of their names.
-func OperatorTables(path string) ([]string, error) {
-	st, err := os.Stat(path)
-	if err != nil {
-		return nil, fmt.Errorf("%w: give a folder or a file of kernel tables", err)
-	}
-	if !st.IsDir() {
-		return []string{path}, nil
-	}
-	var list []string
-	err = filepath.WalkDir(path, func(p string, e fs.DirEntry, err error) error {
-		if err == nil && !e.IsDir() && strings.HasSuffix(p, ".parquet") {
-			list = append(list, p)
-		}
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	if len(list) == 0 {
-		return nil, fmt.Errorf("%s: no *.parquet below it: give a folder <gpu>/<kind>/*.parquet", path)
-	}
-	slices.Sort(list)
-	return list, nil
-}
 
 // scoredTable is one table's outcome.
 type scoredTable struct {
@@ -76,9 +45,9 @@ const operatorWorkers = 2
 // errors of their latency, a group per table. Rows that cannot be predicted and
 // tables that cannot be read are skipped with their reason. predictions, if not
 // nil, gets one JSON object per scored row: id, measured and predicted in
-// milliseconds.
-func Operators(path string, predictions io.Writer) (*Document, error) {
-	tables, err := OperatorTables(path)
+// milliseconds. A context that ends is an error, at once.
+func Operators(ctx context.Context, path string, predictions io.Writer) (*Document, error) {
+	tables, loops, err := OperatorTables(path)
 	if err != nil {
 		return nil, err
 	}
@@ -88,12 +57,13 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	}
 	for w := range operatorWorkers {
 		go func() {
-			for i := w; i < len(tables); i += operatorWorkers {
+			for i := w; i < len(tables) && ctx.Err() == nil; i += operatorWorkers {
 				done[i] <- scoreTable(tables[i], tableID(path, tables[i]), predictions != nil)
 			}
 		}()
 	}
-	d := &Document{Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	d := &Document{Skipped: append([]Skipped{}, loops...), Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	d.Tables, d.Unread = len(loops), len(loops)
 	var all []float64
 	var misfits []Skipped
 	var whole covered
@@ -104,7 +74,12 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	}
 	lines := json.NewEncoder(out)
 	for i := range done {
-		t := <-done[i]
+		var t *scoredTable
+		select {
+		case t = <-done[i]:
+		case <-ctx.Done(): // the tables in work end by themselves
+			return nil, fmt.Errorf("interrupted: %d of %d tables were predicted: %w", i, len(tables), ctx.Err())
+		}
 		d.Rows += t.rows
 		d.Tables++
 		if t.unread {
@@ -126,7 +101,9 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 			}
 		}
 		for k := range t.lines {
-			err = errors.Join(err, lines.Encode(&t.lines[k]))
+			if err := lines.Encode(&t.lines[k]); err != nil {
+				return nil, err
+			}
 		}
 	}
 	d.Malformed = len(d.Skipped)
@@ -134,7 +111,7 @@ func Operators(path string, predictions io.Writer) (*Document, error) {
 	e := errorsOf(all)
 	e.Coverage = whole.share()
 	d.Metrics[MetricLatency], d.Cuts = e, cuts.groups()
-	return d, errors.Join(err, out.Flush())
+	return d, out.Flush()
 }
 
 // tableID is the table's path below the folder, or the path as given.

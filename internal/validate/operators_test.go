@@ -55,7 +55,7 @@ func TestOperatorsScoresWhatIsValid(t *testing.T) {
 		t.Fatal(err)
 	}
 	var lines bytes.Buffer
-	d, err := validate.Operators(dir, &lines)
+	d, err := validate.Operators(t.Context(), dir, &lines)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +78,7 @@ func TestOperatorsScoresWhatIsValid(t *testing.T) {
 
 func TestOperatorsNeedTables(t *testing.T) {
 	for _, path := range []string{t.TempDir(), filepath.Join(t.TempDir(), "absent")} {
-		if _, err := validate.Operators(path, nil); err == nil || !strings.Contains(err.Error(), "give") {
+		if _, err := validate.Operators(t.Context(), path, nil); err == nil || !strings.Contains(err.Error(), "give") {
 			t.Errorf("%s: error %v, want one that says what to give", path, err)
 		}
 	}
@@ -93,7 +93,7 @@ func TestOperatorErrors(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three million rows")
 	}
-	d, err := validate.Operators(operatorTables, nil)
+	d, err := validate.Operators(t.Context(), operatorTables, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

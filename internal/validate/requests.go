@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strings"
 
@@ -120,9 +121,17 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 	return all, nil
 }
 
+// RequestsConfigPath is the file of the deployment beside a file of requests.
+func RequestsConfigPath(requests string) string {
+	return strings.TrimSuffix(requests, ".jsonl") + ".config.json"
+}
+
 // RequestsFile scores a measured run from its file, JSON lines in order of arrival,
 // and the deployment in the file of the same name with .config.json.
 func RequestsFile(ctx context.Context, path string, p *ServingPredictor) (*Document, error) {
+	if st, err := os.Stat(path); err == nil && st.IsDir() {
+		return nil, fmt.Errorf("%s: a folder: name one FILE.jsonl of it", path)
+	}
 	load, err := workload.Open(path)
 	if err != nil {
 		return nil, err
@@ -136,7 +145,7 @@ func RequestsFile(ctx context.Context, path string, p *ServingPredictor) (*Docum
 	if err != nil {
 		return nil, err
 	}
-	beside := strings.TrimSuffix(path, ".jsonl") + ".config.json"
+	beside := RequestsConfigPath(path)
 	g, err := input.Open(beside)
 	if err != nil {
 		return nil, fmt.Errorf("the deployment of the run: %w: put it beside the requests", err)

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,13 +22,17 @@ var servingGroups = []string{"model", "gpu", "engine", "layout", "concurrency"}
 // Serving predicts every run and states the errors of TPOT and TTFT: a group per
 // value of each cut (model, GPU, engine, layout, concurrency) and one per set-up
 // (model, GPU, engine and weights). bad are rows that could not be read; they
-// count as skipped. Times in the document are milliseconds.
-func Serving(runs []ServingRun, bad []Skipped, p *ServingPredictor) *Document {
+// count as skipped. Times in the document are milliseconds. A context that ends leaves the
+// remaining runs out: Scored and Skipped then count fewer than Rows.
+func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPredictor) *Document {
 	d := &Document{Rows: len(runs) + len(bad), Skipped: append([]Skipped{}, bad...), Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var all timeRatios
 	groups := map[string]*timeGroup{}
 	var misfits []Skipped
 	for i := range runs {
+		if ctx.Err() != nil {
+			break
+		}
 		r := &runs[i]
 		x, err := p.Predict(r)
 		if isWrong(err) {

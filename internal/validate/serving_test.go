@@ -15,7 +15,7 @@ const goodServing = "a,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,1024,128,8,
 // Errors on the measured runs stay below what the accuracy document states.
 func TestServingErrors(t *testing.T) {
 	runs, p := servingRuns(t)
-	d := Serving(runs, nil, p)
+	d := Serving(t.Context(), runs, nil, p)
 	if d.Scored < d.Rows*97/100 || d.Scored+len(d.Skipped) != d.Rows {
 		t.Errorf("%d of %d rows scored, %d skipped", d.Scored, d.Rows, len(d.Skipped))
 	}
@@ -95,7 +95,7 @@ func TestBadServingRows(t *testing.T) {
 		if err != nil {
 			t.Fatal(says, err)
 		}
-		d := Serving(runs, bad, &ServingPredictor{})
+		d := Serving(t.Context(), runs, bad, &ServingPredictor{})
 		if d.Scored != 1 || d.Malformed != 1 || !strings.Contains(d.Skipped[0].Reason, says) || strings.Contains(d.Skipped[0].Reason, "\n") {
 			t.Errorf("%s: %d scored, %d malformed, %+v", says, d.Scored, d.Malformed, d.Skipped)
 		}
@@ -119,7 +119,7 @@ func TestWrongRowsAreToldFromUnpredictable(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := Serving(runs, bad, &ServingPredictor{})
+		d := Serving(t.Context(), runs, bad, &ServingPredictor{})
 		if d.Scored != 1 || len(d.Skipped) != 1 || d.Malformed == 1 != c.wrong || !strings.Contains(d.Skipped[0].Reason, c.says) {
 			t.Errorf("%s: %d scored, %d malformed, %+v", c.row, d.Scored, d.Malformed, d.Skipped)
 		}
