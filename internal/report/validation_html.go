@@ -14,8 +14,10 @@ import (
 // logarithmic, and the text of a validation; command is the line that made it.
 func ValidationHTML(w io.Writer, command string, d *validate.Document, draw func(*Page, *validate.Document)) error {
 	var picture, text bytes.Buffer
-	if err := SVG(&picture, "", validationCharts(d)); err != nil {
-		return err
+	if charts := validationCharts(d); len(charts) > 0 { // else the page is of what was left out
+		if err := SVG(&picture, "", charts); err != nil {
+			return err
+		}
 	}
 	p := NewPage(&text)
 	draw(p, d)

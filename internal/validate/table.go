@@ -1,15 +1,11 @@
 package validate
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
-	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,19 +30,25 @@ type table struct {
 // order mark. name is the table's in errors, which take one line. A column that is needed
 // and missing, or one that is read and stands twice, is an error; others are ignored.
 func openTable(r io.Reader, name string, needed, optional []string) (*table, error) {
-	text, err := input.Text(r, maxTable)
+	in, err := input.Text(r, maxTable)
+	var text []byte
+	if err == nil {
+		text, err = io.ReadAll(in)
+	}
+	if err == nil && bytes.IndexByte(text, '\n') < 0 && bytes.IndexByte(text, '\r') >= 0 {
+		err = errors.New("its lines end in CR alone, as on old Macs: save it with line feeds (LF)")
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
 	t := &table{name: name, at: map[string]int{}}
-	in := bufio.NewReader(text)
-	if first, err := in.Peek(1); err == nil && first[0] == '{' {
-		t.in, err = newLines(in)
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", name, err)
-		}
-	} else {
-		t.in = csv.NewReader(in)
+	switch start := bytes.TrimLeft(text, " \t\r\n"); {
+	case bytes.HasPrefix(start, []byte("[")):
+		return nil, fmt.Errorf("%s: a JSON array: give one JSON object per line, without [ ] around them and commas between", name)
+	case bytes.HasPrefix(start, []byte("{")):
+		t.in = newLines(text)
+	default:
+		t.in = &csvLines{lines: strings.Split(string(text), "\n")}
 	}
 	t.head, err = t.in.Read()
 	if errors.Is(err, io.EOF) {
@@ -97,20 +99,16 @@ func (t *table) each(read func(w *row) (id string), bad *[]Skipped) error {
 		}
 		n++
 		number := "row " + strconv.Itoa(n)
-		var parse *csv.ParseError
 		var line *lineError
 		switch {
-		case errors.Is(err, csv.ErrFieldCount):
-			*bad = append(*bad, Skipped{number, fmt.Sprintf("%d cells under %d columns: give one for each", len(cells), len(t.head))})
-			continue
-		case errors.As(err, &parse):
-			*bad = append(*bad, Skipped{number, fmt.Sprintf("line %d, byte %d: %v: correct the quotes", parse.Line, parse.Column, parse.Err)})
-			continue
 		case errors.As(err, &line):
 			*bad = append(*bad, Skipped{number, line.Error()})
 			continue
 		case err != nil:
 			return fmt.Errorf("%s: %w", t.name, err)
+		case len(cells) != len(t.head):
+			*bad = append(*bad, Skipped{number, fmt.Sprintf("%d cells under %d columns: give one for each", len(cells), len(t.head))})
+			continue
 		}
 		w := row{cells: cells, at: t.at}
 		if id := w.cell("id"); id != "" && seen[id] {
@@ -135,86 +133,4 @@ func printable(s string) string {
 		return strconv.Quote(s)
 	}
 	return s
-}
-
-// lines are JSON objects, one a line, as rows: the header is all keys in order, what an
-// object lacks is an empty cell.
-type lines struct {
-	head    []string
-	objects []map[string]string
-	errs    []error
-	next    int // 0 = the header
-}
-
-// lineError is a line that is no row.
-type lineError struct{ error }
-
-func newLines(r io.Reader) (*lines, error) {
-	l := &lines{}
-	keys := map[string]bool{}
-	in := bufio.NewScanner(r)
-	in.Buffer(nil, maxLine)
-	for n := 1; in.Scan(); n++ {
-		if len(bytes.TrimSpace(in.Bytes())) == 0 {
-			continue
-		}
-		o, err := object(in.Bytes())
-		if err != nil {
-			err = &lineError{fmt.Errorf("line %d: %w", n, err)}
-		}
-		for k := range o {
-			keys[k] = true
-		}
-		l.objects, l.errs = append(l.objects, o), append(l.errs, err)
-	}
-	l.head = slices.Sorted(maps.Keys(keys))
-	return l, in.Err()
-}
-
-// Read is the next row.
-func (l *lines) Read() ([]string, error) {
-	i := l.next - 1
-	l.next++
-	switch {
-	case i < 0:
-		return l.head, nil
-	case i >= len(l.objects):
-		return nil, io.EOF
-	case l.errs[i] != nil:
-		return nil, l.errs[i]
-	}
-	cells := make([]string, len(l.head))
-	for k, name := range l.head {
-		cells[k] = l.objects[i][name]
-	}
-	return cells, nil
-}
-
-// object is the cells of one JSON object; numbers stay as they are written.
-func object(line []byte) (map[string]string, error) {
-	var raw map[string]any
-	d := json.NewDecoder(bytes.NewReader(line))
-	d.UseNumber()
-	if err := d.Decode(&raw); err != nil {
-		return nil, fmt.Errorf("%w: give one JSON object per line", err)
-	}
-	if d.More() {
-		return nil, errors.New("more than one value: give one JSON object per line")
-	}
-	o := map[string]string{}
-	for k, v := range raw {
-		switch x := v.(type) {
-		case nil:
-			o[k] = ""
-		case string:
-			o[k] = x
-		case json.Number:
-			o[k] = x.String()
-		case bool:
-			o[k] = strconv.FormatBool(x)
-		default:
-			return nil, fmt.Errorf("column %q is a list or an object: give a number or text", k)
-		}
-	}
-	return o, nil
 }
