@@ -40,11 +40,11 @@ func TestTableKeepsTheOtherRows(t *testing.T) {
 		}
 	}
 	for text, want := range map[string]string{
-		"[{\"id\": 1}]":        "a JSON array: give one JSON object per line",
-		"id,v\ra,1\r":         "CR alone",
+		"[{\"id\": 1}]":      "a JSON array: give one JSON object per line",
+		"id,v\ra,1\r":        "CR alone",
 		"\"id,v\na,1\nb,2\n": "line 1: a quote",
-		"\xff\xfei\x00":       "UTF-16",
-		"":                     "the table is empty",
+		"\xff\xfei\x00":      "UTF-16",
+		"":                   "the table is empty",
 	} {
 		if _, err := openTable(strings.NewReader(text), "t", []string{"id", "v"}, nil); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: error %v, want %q", text, err, want)
