@@ -102,7 +102,12 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 		return write(r)
 	}
 	watch := newBenchWatch(env.Stderr)
-	d, err := bench.Run(cmd.Context(), *c, watch.show)
+	told := f.kept.tell(cmd.Context(), c)
+	defer told.end()
+	d, err := bench.Run(cmd.Context(), *c, func(x bench.Event) {
+		watch.show(x)
+		told.show(x)
+	})
 	watch.clear()
 	if file != nil {
 		d.Records = f.records

@@ -123,6 +123,13 @@ var migrations = []string{
 		vals BLOB NOT NULL, -- ms, 32-bit floats, little-endian, deflated
 		PRIMARY KEY (run, stage, metric)
 	) WITHOUT ROWID;`,
+	`CREATE TABLE live (
+		id INTEGER PRIMARY KEY AUTOINCREMENT,
+		at INTEGER NOT NULL, -- when it was told of last, ms since 1970
+		model TEXT NOT NULL,
+		target TEXT NOT NULL, -- the service's URL
+		state TEXT NOT NULL -- JSON
+	);`,
 }
 
 // migrate brings the file up to date. A file of a later version is refused.

@@ -8,24 +8,9 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
-
-// sample is the state of an evaluation under way.
-type sample struct {
-	Stage    int     `json:"stage"`
-	Stages   int     `json:"stages" doc:"0 = not known, as in a search"`
-	Load     string  `json:"load"`
-	Level    int     `json:"concurrency" doc:"of a closed loop, else 0"`
-	Asked    float64 `json:"rate" doc:"requests/s of an open loop, else 0"`
-	Seconds  float64 `json:"t" doc:"since the stage began"`
-	Total    int     `json:"total" doc:"requests of the stage, 0 = bounded by time"`
-	Sent     int     `json:"sent"`
-	OK       int     `json:"ok"`
-	Failed   int     `json:"failed"`
-	InFlight int     `json:"in_flight"`
-	Rate     float64 `json:"output_tokens_per_second"`
-}
 
 // live is the evaluation under way, of which there is one at most: two would
 // measure each other.
@@ -33,6 +18,7 @@ type live struct {
 	mu       sync.Mutex
 	on       bool
 	most     int // watchers at once
+	kept     int // watchers of what other processes tell
 	watchers map[chan liveEvent]struct{}
 }
 
@@ -90,9 +76,8 @@ func (l *live) watch() (w chan liveEvent, err error) {
 	if !l.on {
 		return nil, nil
 	}
-	if len(l.watchers) >= l.most {
-		full := unavailable(codeWatchers, values{"most": l.most, "seconds": watchAgain}, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain))
-		return nil, huma.ErrorWithHeaders(full, http.Header{"Retry-After": {strconv.Itoa(watchAgain)}})
+	if err := l.crowded(); err != nil {
+		return nil, err
 	}
 	w = make(chan liveEvent, 256)
 	if l.watchers == nil {
@@ -100,6 +85,15 @@ func (l *live) watch() (w chan liveEvent, err error) {
 	}
 	l.watchers[w] = struct{}{}
 	return w, nil
+}
+
+// crowded fails where no more may watch; the caller holds the lock.
+func (l *live) crowded() error {
+	if len(l.watchers)+l.kept < l.most {
+		return nil
+	}
+	full := unavailable(codeWatchers, values{"most": l.most, "seconds": watchAgain}, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain))
+	return huma.ErrorWithHeaders(full, http.Header{"Retry-After": {strconv.Itoa(watchAgain)}})
 }
 
 func (l *live) leave(w chan liveEvent) {
@@ -113,24 +107,13 @@ func liveOf(x *bench.Event) (liveEvent, bool) {
 	case bench.StageDone:
 		return liveEvent{"stage", x.Finished}, true
 	case bench.Measuring:
-		concurrency, rate := 0, 0.0
-		switch x.Level.Mode {
-		case bench.Closed:
-			concurrency = x.Level.Concurrency
-		case bench.Open:
-			rate = x.Level.Arrival.Rate
-		}
-		return liveEvent{"sample", sample{x.Stage, x.Stages, x.Level.String(), concurrency, rate, x.Elapsed.Seconds(), x.Total, x.Sent, x.OK, x.Failed, x.InFlight, x.TokenRate}}, true
+		return liveEvent{"sample", api.SampleOf(x)}, true
 	}
 	return liveEvent{}, false
 }
 
-// follow hands the events of the evaluation under way on; w nil says that there is none.
+// follow hands the events of this server's evaluation on.
 func (s *Server) follow(h huma.Context, w chan liveEvent) {
-	if w == nil {
-		h.SetStatus(http.StatusNoContent)
-		return
-	}
 	defer s.live.leave(w)
 	e := newEvents(h)
 	defer e.tick.Stop()

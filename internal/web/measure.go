@@ -77,7 +77,7 @@ func (s *Server) benchRoutes() {
 		"The service must be one that the server was started for with --bench-url; its key comes from the server's environment or a file."
 	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: benchExample}}}
-	op.Responses = s.eventsAnswer(map[string]any{"sample": sample{}, "stage": bench.Stage{}, "result": measured{}, "error": Problem{}})
+	op.Responses = s.eventsAnswer(map[string]any{"sample": api.BenchSample{}, "stage": bench.Stage{}, "result": measured{}, "error": Problem{}})
 	huma.Register(s.api, op, func(ctx context.Context, in *input) (*huma.StreamResponse, error) {
 		c, err := in.Body.request(&s.options)
 		if err != nil {
@@ -89,15 +89,29 @@ func (s *Server) benchRoutes() {
 		return &huma.StreamResponse{Body: func(h huma.Context) { s.measure(h, c) }}, nil
 	})
 	watch := operation("live", "/api/v1/runs/live", tagMeasured, "The evaluation under way, as events; 204 where there is none")
+	watch.Description = "This server's own evaluation, or else one that `ridgeline bench` carries out in another process and keeps in the same file: of that, bench names it, sample tells of it once a second, and quiet says that its process tells nothing more."
 	watch.Errors = []int{http.StatusUnauthorized, http.StatusServiceUnavailable}
-	watch.Responses = s.eventsAnswer(map[string]any{"sample": sample{}, "stage": bench.Stage{}, "end": ended{}})
+	watch.Responses = s.eventsAnswer(map[string]any{"sample": api.BenchSample{}, "stage": bench.Stage{}, "bench": begun{}, "quiet": quiet{}, "end": ended{}})
 	watch.Responses["204"] = &huma.Response{Description: "no evaluation is under way"}
-	huma.Register(s.api, watch, func(context.Context, *struct{}) (*huma.StreamResponse, error) {
+	huma.Register(s.api, watch, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
 		w, err := s.live.watch()
 		if err != nil {
 			return nil, err
 		}
-		return &huma.StreamResponse{Body: func(h huma.Context) { s.follow(h, w) }}, nil
+		if w != nil {
+			return &huma.StreamResponse{Body: func(h huma.Context) { s.follow(h, w) }}, nil
+		}
+		other, err := s.elsewhere(ctx, 0)
+		if err != nil {
+			return nil, err
+		}
+		if other == nil {
+			return &huma.StreamResponse{Body: func(h huma.Context) { h.SetStatus(http.StatusNoContent) }}, nil
+		}
+		if err := s.live.watchKept(); err != nil {
+			return nil, err
+		}
+		return &huma.StreamResponse{Body: func(h huma.Context) { s.followKept(h, other) }}, nil
 	})
 }
 

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { drop, expect, shot, test } from './page'
 
@@ -50,4 +52,38 @@ test('a service is measured, live on another page too', async ({ page, context }
   await form.getByRole('button', { name: 'Start' }).click()
   await expect(form.locator('[role=alert]')).toContainText(/no-such-model/)
   await expect(page.locator('#figures')).toBeVisible()
+})
+
+test.describe('a bench in a terminal', () => {
+  test.describe.configure({ mode: 'serial' })
+  const port = Number(process.env.RIDGELINE_PORT ?? 8931) + 1
+  const bench = (model: string) =>
+    spawn(process.env.RIDGELINE ?? '../bin/ridgeline', ['bench', '--url', `http://127.0.0.1:${port}/v1`, '--model', model, '--isl', '64', '--osl', '32', '--concurrency', '2', '--duration', '8s', '--no-check'], {
+      env: { ...process.env, XDG_DATA_HOME: process.env.RIDGELINE_TEST_HOME, OPENAI_API_KEY: 'sk-never-shown' },
+      stdio: 'ignore',
+    })
+
+  test('is followed on the page, and its run is listed as it ends', async ({ page }) => {
+    await page.goto('/#/measured')
+    await expect(page.locator('#runs')).toBeVisible()
+    const run = bench('llama-3.1-8b')
+    const live = page.locator('#live')
+    await expect(live).toContainText(`A bench of llama-3.1-8b at http://127.0.0.1:${port}/v1 is running in a terminal`)
+    await expect(live.locator('svg')).toBeVisible() // more than one line came
+    await shot(page, 'measured-terminal', false)
+    expect(await page.content()).not.toContain('sk-never-shown')
+    expect(await once(run, 'exit')).toEqual([0, null])
+    await expect(live).toHaveCount(0)
+    await expect(page.locator('#runs tbody tr').filter({ hasText: 'llama-3.1-8b' }).first()).toBeVisible()
+  })
+
+  test('that dies is told of as without news', async ({ page }) => {
+    const run = bench('llama-3.1-8b')
+    await page.goto('/#/measured')
+    await expect(page.locator('#live')).toContainText('is running in a terminal')
+    run.kill('SIGKILL')
+    await once(run, 'exit')
+    await expect(page.locator('#live [role=status]')).toContainText('No news since', { timeout: 30_000 })
+    await shot(page, 'measured-quiet', false)
+  })
 })

@@ -277,6 +277,8 @@ export const en = {
     gapNote: 'Points on the line agree; above it the run measured more than was predicted.',
     change: 'change',
     live: 'Live',
+    liveElsewhere: (model: string, url: string) => `A bench of ${model} at ${url} is running in a terminal; it tells of itself once a second.`,
+    quiet: (time: string) => `No news since ${time}: its process died, or its machine sleeps. What is shown is what it told last.`,
     liveNote: 'A bench is running; figures come as they are measured.',
     figures: 'Figures of the run',
     value: 'value',

@@ -298,6 +298,8 @@ export const vi: Dict = {
     gapNote: 'Điểm nằm trên đường là khớp; phía trên đường là đo được nhiều hơn dự đoán.',
     change: 'thay đổi',
     live: 'Trực tiếp',
+    liveElsewhere: (model, url) => `Một bench của ${model} tại ${url} đang chạy trong một terminal; mỗi giây có một lần cập nhật.`,
+    quiet: (time) => `Không có tin mới từ ${time}: tiến trình của nó đã chết hoặc máy đang ngủ. Đây là những gì nó báo lần cuối.`,
     liveNote: 'Một bench đang chạy; số liệu hiện ra ngay khi đo được.',
     figures: 'Số liệu của đợt đo',
     value: 'trị số',

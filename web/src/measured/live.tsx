@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks'
-import { stream } from '../api/client'
+import { Problem, stream } from '../api/client'
 import { Figure } from '../chart/figure'
 import { Lines } from '../chart/lines'
 import { useLang } from '../i18n'
@@ -24,37 +24,56 @@ export interface Sample {
 // Samples that are kept and drawn: a few minutes at four a second.
 const most = 800
 
-// Samples that a drawn point is the mean of: two seconds.
-const smooth = 8
+// Seconds of samples that a drawn point is the mean of.
+const smooth = 2
 
 /** grown is the samples with one more. */
 export const grown = (list: Sample[], x: Sample): Sample[] => [...list.slice(1 - most), x]
 
-/** Live follows a bench that somebody runs through this server now; where none runs it shows nothing. */
+// When a page that found no bench looks again.
+const again = 3000
+
+/** Live follows a bench that runs now, on this server or in a terminal that keeps it in the same file; where none runs it shows nothing. */
 export function Live({ onEnd }: { onEnd: () => void }) {
-  const { t } = useLang()
+  const { t, lang } = useLang()
   const [seen, setSeen] = useState<Sample[]>([])
+  const [about, setAbout] = useState<{ model: string; target: string }>()
+  const [since, setSince] = useState('')
   useEffect(() => {
     const abort = new AbortController()
-    let any = false
-    stream('GET', 'runs/live', undefined, abort.signal, (name, data) => {
-      if (name === 'sample') {
-        any = true
-        setSeen((s) => grown(s, data as Sample))
-      }
-    })
-      .catch(() => undefined) // a server without runs has nothing to follow; the list of runs says so
-      .finally(() => {
-        if (abort.signal.aborted) return
-        setSeen([])
-        if (any) onEnd()
+    let timer = 0
+    const follow = async () => {
+      let any = false
+      let refused = false
+      await stream('GET', 'runs/live', undefined, abort.signal, (name, data) => {
+        if (name === 'bench') setAbout(data as { model: string; target: string })
+        else if (name === 'quiet') setSince((data as { since: string }).since)
+        else if (name === 'sample') {
+          any = true
+          setSince('')
+          setSeen((s) => grown(s, data as Sample))
+        }
+      }).catch((e: unknown) => {
+        refused = e instanceof Problem // a server without runs has nothing to follow; the list of runs says so
       })
-    return () => abort.abort()
+      if (abort.signal.aborted) return
+      setSeen([])
+      setAbout(undefined)
+      setSince('')
+      if (any) onEnd()
+      if (!refused) timer = window.setTimeout(() => void follow(), again)
+    }
+    void follow()
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+    }
   }, [])
   if (!seen.length) return null
   return (
     <Card title={t.measured.live} id="live">
-      <p class="note">{t.measured.liveNote}</p>
+      <p class="note">{about ? t.measured.liveElsewhere(about.model, about.target) : t.measured.liveNote}</p>
+      <p class="note" role="status">{since && t.measured.quiet(new Date(since).toLocaleTimeString(lang))}</p>
       <Samples seen={seen} />
     </Card>
   )
@@ -67,7 +86,10 @@ export function Samples({ seen }: { seen: Sample[] }) {
   const load = now.concurrency > 0 ? t.serving.load(f.int(now.concurrency)) : now.rate > 0 ? t.measured.rate(f.num(now.rate)) : now.load
   const here = seen.filter((s) => s.stage === now.stage)
   // A sample counts the answers that ended since the one before: means over a while show the rate.
-  const mean = (i: number) => here.slice(Math.max(0, i + 1 - smooth), i + 1).reduce((sum, s) => sum + s.output_tokens_per_second, 0) / Math.min(smooth, i + 1)
+  const mean = (i: number) => {
+    const last = here.slice(0, i + 1).filter((s) => s.t > here[i]!.t - smooth)
+    return last.reduce((sum, s) => sum + s.output_tokens_per_second, 0) / last.length
+  }
   const points = here.map((s, i) => ({ x: s.t, y: mean(i), label: `${f.seconds(s.t)}\n${f.num(mean(i))} ${t.unit.tokensPerSecond}\n${t.serving.load(f.int(s.in_flight))}` }))
   return (
     <>

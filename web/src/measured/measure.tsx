@@ -9,7 +9,7 @@ import { grown, Samples, type Sample } from './live'
 import { runOf, type Json, type Run } from './runs'
 
 /** Measure puts a load on one of the services that the server was started for, and shows it as it runs. */
-export function Measure({ services, onRun }: { services: string[]; onRun: (id: string, run: Run | undefined) => void }) {
+export function Measure({ services, onBusy, onRun }: { services: string[]; onBusy: (busy: boolean) => void; onRun: (id: string, run: Run | undefined) => void }) {
   const { t } = useLang()
   const [q, setQ] = useState({ url: services[0]!, model: '', isl: '512', osl: '128', concurrency: '1,4,16', requests: '32' })
   const [seen, setSeen] = useState<Sample[]>([])
@@ -20,6 +20,7 @@ export function Measure({ services, onRun }: { services: string[]; onRun: (id: s
   const start = async () => {
     const abort = (running.current = new AbortController())
     setBusy(true)
+    onBusy(true)
     setError(undefined)
     setSeen([])
     try {
@@ -32,6 +33,7 @@ export function Measure({ services, onRun }: { services: string[]; onRun: (id: s
       if (!abort.signal.aborted) setError(asProblem(e))
     } finally {
       setBusy(false)
+      onBusy(false)
     }
   }
   return (

@@ -22,6 +22,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   const { t } = useLang()
   const [dropped, setDropped] = useState<Run[]>([])
   const [fresh, setFresh] = useState(0)
+  const [own, setOwn] = useState(false) // a bench of this page runs, which shows itself
   const heads = useLoaded('runs' + fresh, (signal) => get<{ runs: RunHead[] | null; services?: string[] | null }>('runs', signal))
   const kept = heads.value?.runs ?? []
   const all: { id: string; kind: string; title: string; started: string }[] = [...dropped, ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.title ?? r.model ?? r.id, started: r.started ?? '' }))]
@@ -31,7 +32,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   return (
     <div class="page one">
       <div class="main">
-        <Live onEnd={() => setFresh((n) => n + 1)} />
+        {!own && <Live onEnd={() => setFresh((n) => n + 1)} />}
         <Card title={t.measured.title} id="runs">
           <Drop
             button={t.measured.open}
@@ -83,6 +84,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
         {heads.value?.services?.length ? (
           <Measure
             services={heads.value.services}
+            onBusy={setOwn}
             onRun={(id, own) => {
               if (own) setDropped((x) => [own, ...x])
               setFresh((n) => n + 1)

@@ -1,0 +1,64 @@
+package web
+
+import (
+	"bufio"
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/ridgeline/ridgeline/internal/store"
+)
+
+// What another process tells in the file of runs comes as the events of an own
+// evaluation do; one that is silent is said to be, and one that ended ends the stream.
+func TestFollowsWhatAnotherProcessTells(t *testing.T) {
+	db, file := database(t)
+	teller, err := store.Open(t.Context(), file, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer teller.Close()
+	h := serve(t, Options{Store: db})
+	state := json.RawMessage(`{"stage":0,"stages":1,"load":"2 in flight","concurrency":2,"rate":0,"t":1,"total":8,"sent":3,"ok":1,"failed":0,"in_flight":2,"output_tokens_per_second":64}`)
+	l := &store.Live{At: time.Now().Add(-2 * quietAfter), Model: "m", Target: "http://u:secret@h/v1", State: state}
+	if err := teller.Tell(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	a, err := h.Client().Do(get(t, h.URL+"/api/v1/runs/live"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Body.Close()
+	described, stream := describer(t, h.URL), bufio.NewReader(a.Body)
+	next := func(want, part string) {
+		t.Helper()
+		name, data := event(t, stream)
+		if name != want || !strings.Contains(data, part) || strings.Contains(data, "secret") {
+			t.Errorf("%s %s, want %s with %s", name, data, want, part)
+		}
+		if err := described("paths", "/api/v1/runs/live", "get", "responses", "200", "content", "text/event-stream", "x-events", name).Validate(decoded(t, []byte(data))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	next("bench", `"target":"http://h/v1"`)
+	next("sample", `"sent":3`)
+	next("quiet", `"since":"`)
+	l.At, l.State = time.Now(), json.RawMessage(strings.Replace(string(state), `"sent":3`, `"sent":4`, 1))
+	if err := teller.Tell(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	next("sample", `"sent":4`)
+	if err := teller.Over(t.Context(), l.ID); err != nil {
+		t.Fatal(err)
+	}
+	next("end", "{}")
+	l = &store.Live{At: time.Now().Add(-2 * lost), State: state}
+	if err := teller.Tell(t.Context(), l); err != nil {
+		t.Fatal(err)
+	}
+	if code, _, _ := fetch(t, get(t, h.URL+"/api/v1/runs/live")); code != http.StatusNoContent {
+		t.Errorf("what was lost long ago is no longer under way: %d", code)
+	}
+}
