@@ -75,9 +75,13 @@ func (s *Server) followKept(h huma.Context, l *store.Live) {
 		case <-s.gate.closing.Done():
 			return
 		}
-		now, err := s.elsewhere(h.Context(), l.ID)
+		id := l.ID
+		if silent {
+			id = 0 // another one may have begun meanwhile
+		}
+		now, err := s.elsewhere(h.Context(), id)
 		switch {
-		case err != nil || now == nil: // over, or the file can be read no more
+		case err != nil || now == nil || now.ID != l.ID: // over, or the file can be read no more
 			e.send("end", ended{})
 			return
 		case now.At.After(last):

@@ -54,6 +54,29 @@ func TestFollowsWhatAnotherProcessTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	next("end", "{}")
+	dead := &store.Live{At: time.Now().Add(-2 * quietAfter), State: state}
+	if err := teller.Tell(t.Context(), dead); err != nil {
+		t.Fatal(err)
+	}
+	b, err := h.Client().Do(get(t, h.URL+"/api/v1/runs/live"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Body.Close()
+	stream = bufio.NewReader(b.Body)
+	next("bench", "")
+	next("sample", "")
+	next("quiet", "")
+	fresh := &store.Live{At: time.Now(), State: state}
+	if err := teller.Tell(t.Context(), fresh); err != nil {
+		t.Fatal(err)
+	}
+	next("end", "{}") // and whoever asks again follows the new one
+	for _, id := range []int64{dead.ID, fresh.ID} {
+		if err := teller.Over(t.Context(), id); err != nil {
+			t.Fatal(err)
+		}
+	}
 	l = &store.Live{At: time.Now().Add(-2 * lost), State: state}
 	if err := teller.Tell(t.Context(), l); err != nil {
 		t.Fatal(err)

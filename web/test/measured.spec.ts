@@ -3,6 +3,9 @@ import { once } from 'node:events'
 import { readFileSync } from 'node:fs'
 import { drop, expect, shot, test } from './page'
 
+// One bench at a time: what one test runs, the page of another would follow.
+test.describe.configure({ mode: 'default' })
+
 const fixture = (name: string): string => readFileSync(new URL('fixtures/' + name, import.meta.url), 'utf8')
 
 test('two runs are compared, and one is held against its prediction', async ({ page }) => {
