@@ -3,14 +3,18 @@ package openai
 import (
 	"bytes"
 	"errors"
+
+	"github.com/ridgeline/ridgeline/internal/wire"
 )
 
 // chunked takes HTTP's chunked coding (RFC 9112, section 7.1) off a body that comes in
-// pieces. It decodes chunks only: the last one with its trailers, and whatever is not
-// as it should be, are left to the HTTP library.
+// pieces. It decodes chunks only, of one piece at most: the last one with its trailers, longer
+// ones, and whatever is not as it should be, are left to the HTTP library.
 type chunked struct {
 	head []byte // the begun line before a chunk's data
 	left int64  // bytes of the chunk to come, its CR LF included
+	// leave asks to be over before the next chunk.
+	leave bool
 }
 
 // longestHead bounds the line before a chunk's data.
@@ -22,11 +26,14 @@ const ending = "\r\n"
 // errChunk is a chunk that does not end where it says.
 var errChunk = errors.New("malformed chunked encoding")
 
-// feed calls each with data as it comes. Where over is true rest has to be read by
-// another: it begins with the line of a chunk.
+// feed calls each with data as it comes. Where over is true without an error rest has to be
+// read by another: it begins with the line of a chunk.
 func (c *chunked) feed(b []byte, each func([]byte) error) (rest []byte, over bool, err error) {
 	for len(b) > 0 {
 		if c.left == 0 {
+			if c.leave && len(c.head) == 0 {
+				return b, true, nil
+			}
 			i := bytes.IndexByte(b, '\n')
 			line := b
 			if i >= 0 {
@@ -41,7 +48,7 @@ func (c *chunked) feed(b []byte, each func([]byte) error) (rest []byte, over boo
 				return nil, false, nil
 			}
 			n, ok := size(line)
-			if !ok || n == 0 {
+			if !ok || n == 0 || n > wire.Piece {
 				return append(bytes.Clone(line), b...), true, nil
 			}
 			c.head, c.left = c.head[:0], n+int64(len(ending))
@@ -60,7 +67,7 @@ func (c *chunked) feed(b []byte, each func([]byte) error) (rest []byte, over boo
 		}
 		b, c.left = b[1:], c.left-1
 	}
-	return nil, false, nil
+	return nil, c.leave && c.left == 0 && len(c.head) == 0, nil
 }
 
 // size reads the length of a chunk from its line, without extensions.

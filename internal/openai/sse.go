@@ -58,7 +58,7 @@ func (e *events) feed(b []byte, each func(kind, data []byte) error) error {
 		}
 	}
 	e.buf = append(e.buf[:0], rest...)
-	if len(e.buf)+len(e.data) > e.limit {
+	if e.held() > e.limit {
 		return errEventTooLong
 	}
 	return nil
@@ -105,6 +105,9 @@ func (e *events) line(line []byte, each func(kind, data []byte) error) error {
 	}
 	return nil
 }
+
+// held is the bytes of an event that is not whole.
+func (e *events) held() int { return len(e.buf) + len(e.data) }
 
 // half tells whether the stream ended within an event.
 func (e *events) half() bool { return e.has || len(bytes.TrimSpace(e.buf)) > 0 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/wire"
 )
 
 // stream is an answer that comes as events.
@@ -33,40 +35,53 @@ func (x *exchange) stream(ctx context.Context, p *http.Response) error {
 	s := &stream{exchange: x, events: events{limit: x.client.limits.Event}, idle: x.client.watchIdle(x.give)}
 	defer s.idle.timer.Stop()
 	if slices.Equal(p.TransferEncoding, []string{"chunked"}) {
-		if err := s.attach(ctx); err != nil {
+		if over, err := s.attach(ctx); over {
 			return err
 		}
 	}
 	return s.pull(p.Body)
 }
 
-// attach has the events read where they arrive, without a switch to this goroutine for each.
-// What is no chunk of the body, such as its end, is left to pull.
-func (s *stream) attach(ctx context.Context) error {
+// attach has the events read where they arrive, without a switch to this goroutine for each. over
+// tells that the answer is; else pull goes on from the line of a chunk. What is no chunk of the body, such
+// as its end, is left to pull, and so are long events: to parse them would hold other streams up.
+func (s *stream) attach(ctx context.Context) (over bool, err error) {
 	s.mu.Lock()
 	taker := s.taker
 	s.mu.Unlock()
 	if taker == nil {
-		return nil
+		return false, nil
 	}
 	var chunks chunked
 	var failed error
+	var left bool // by the sink, at the line of a chunk
 	var at time.Duration
-	each := func(b []byte) error { return s.got(b, at) }
-	over, ok := taker.Take(func(b []byte, when time.Time) (rest []byte, over bool) {
+	each := func(b []byte) error {
+		err := s.got(b, at)
+		chunks.leave = s.done || s.events.held() > wire.Piece
+		return err
+	}
+	ended, ok := taker.Take(func(b []byte, when time.Time) (rest []byte, over bool) {
 		at = when.Sub(s.client.start)
 		rest, over, failed = chunks.feed(b, each)
+		left = over
 		return rest, over
 	})
 	if !ok {
-		return nil
+		return false, nil
 	}
 	select {
-	case <-over:
+	case <-ended:
 	case <-ctx.Done():
 	}
 	taker.Release() // the sink runs no more
-	return failed
+	switch {
+	case failed != nil:
+		return true, s.closed(failed, &s.events, at)
+	case !left && ctx.Err() != nil: // perhaps within a chunk, where nobody else could go on
+		return true, s.closed(context.Cause(ctx), &s.events, at)
+	}
+	return false, nil // to the line of a chunk, or to the end of the connection
 }
 
 var buffers = sync.Pool{New: func() any { return new([readBuffer]byte) }}
@@ -96,23 +111,31 @@ func (s *stream) got(b []byte, at time.Duration) error {
 		return nil // nothing follows [DONE] but the end
 	}
 	s.answer.End, s.at = at, at
-	if s.total += int64(len(b)); s.total > s.client.limits.Body {
-		return &outcome{TooLarge, fmt.Sprintf("the answer is longer than %d bytes", s.client.limits.Body)}
-	}
-	switch err := s.events.feed(b, s.event); {
-	case errors.Is(err, errEventTooLong):
-		return &outcome{TooLarge, fmt.Sprintf("one event is longer than %d bytes", s.client.limits.Event)}
-	case err != nil:
-		return err
-	}
-	if s.done {
+	s.total += int64(len(b))
+	err := s.events.feed(b, s.event)
+	switch {
+	case s.done:
 		s.idle.over.Store(true)
 		s.idle.timer.Reset(closing)
+		return nil
+	case errors.Is(err, errEventTooLong):
+		return &outcome{TooLarge, fmt.Sprintf("one event is longer than %d bytes", s.client.limits.Event)}
+	case err == nil && s.total > s.client.limits.Body:
+		return &outcome{TooLarge, fmt.Sprintf("the answer is longer than %d bytes", s.client.limits.Body)}
 	}
-	return nil
+	return err
 }
 
-func (s *stream) event(kind, data []byte) error { return s.exchange.take(s.at, kind, data) }
+// errDone ends the feeding of events at [DONE]: what follows counts nowhere, however it is cut.
+var errDone = errors.New("[DONE] came")
+
+func (s *stream) event(kind, data []byte) error {
+	err := s.exchange.take(s.at, kind, data)
+	if err == nil && s.done {
+		return errDone
+	}
+	return err
+}
 
 // closed judges the end of a stream.
 func (x *exchange) closed(err error, e *events, at time.Duration) error {

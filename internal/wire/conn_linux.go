@@ -48,12 +48,16 @@ type conn struct {
 	read   bounded
 	write  bounded
 	full   bool   // a writer waits for room
+	ends   bool   // the other side is through, or the connection is broken
 	held   []byte // came and not given yet
 	heldAt time.Time
 	broken error // of the socket, which tells it once
 	lines  blank
 	sink   Sink
 	over   chan struct{}
+
+	// The loop's goroutine alone uses it: since when the connection waits for its next turn.
+	queued time.Time
 }
 
 // failed is the error of a call.

@@ -27,9 +27,9 @@ type Taker interface {
 	Release()
 }
 
-// behind is the longest time that a piece waited for others to be consumed, ns.
+// behind is the longest time that a piece waited for earlier ones to be consumed, ns.
 var behind atomic.Int64
 
-// Behind is how late connections were read at most since the last call, because the consumers
-// of others were busy.
+// Behind is how late connections were read at most since the last call, because pieces of
+// others, or earlier ones of their own, had to be consumed first.
 func Behind() time.Duration { return time.Duration(behind.Swap(0)) }

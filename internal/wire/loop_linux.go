@@ -3,7 +3,6 @@ package wire
 import (
 	"runtime"
 	"sync"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -16,7 +15,6 @@ const perLoop = 1024
 // Go's own poller does, and costs a thread that sleeps.
 type loop struct {
 	epoll int
-	buf   []byte // only its goroutine's
 
 	mu    sync.Mutex
 	last  int32
@@ -44,8 +42,7 @@ func join(c *conn) (*loop, error) {
 		if err != nil {
 			return nil, err
 		}
-		const buffer = 64 << 10
-		l = &loop{epoll: fd, buf: make([]byte, buffer), conns: map[int32]*conn{}}
+		l = &loop{epoll: fd, conns: map[int32]*conn{}}
 		loops.all = append(loops.all, l)
 		go l.run()
 	}
@@ -64,13 +61,26 @@ func (l *loop) add(c *conn) error {
 	for taken := true; taken; _, taken = l.conns[l.last] {
 		l.last++
 	}
-	// Edge-triggered: each change is told once. Errors and hang-ups of both sides are told unasked.
-	err := unix.EpollCtl(l.epoll, unix.EPOLL_CTL_ADD, c.fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: l.last})
+	c.number = l.last
+	err := l.watch(unix.EPOLL_CTL_ADD, c)
 	if err == nil {
-		c.number = l.last
 		l.conns[c.number] = c
 	}
 	return err
+}
+
+// watch is edge-triggered: each change is told once. Errors and hang-ups of both sides are told
+// unasked.
+func (l *loop) watch(op int, c *conn) error {
+	return unix.EpollCtl(l.epoll, op, c.fd, &unix.EpollEvent{Events: unix.EPOLLIN | unix.EPOLLOUT | unix.EPOLLRDHUP | unix.EPOLLET, Fd: c.number})
+}
+
+// again has told what holds for c now, as if it were new.
+func (l *loop) again(c *conn) {
+	if err := l.watch(unix.EPOLL_CTL_MOD, c); err != nil {
+		c.broken = c.failed("epoll_ctl", err)
+		c.release()
+	}
 }
 
 // leave forgets c; the kernel does so when its last descriptor is closed.
@@ -78,41 +88,4 @@ func (l *loop) leave(c *conn) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	delete(l.conns, c.number)
-}
-
-func (l *loop) run() {
-	events := make([]unix.EpollEvent, 128)
-	for {
-		n, err := unix.EpollWait(l.epoll, events, -1)
-		if err == unix.EINTR {
-			continue
-		}
-		if err != nil {
-			panic("epoll_wait: " + err.Error()) // a wrong argument: there is no other reason
-		}
-		var began time.Time
-		if n > 1 {
-			began = time.Now()
-		}
-		for _, e := range events[:n] {
-			l.mu.Lock()
-			c := l.conns[e.Fd]
-			l.mu.Unlock()
-			if c != nil { // else it was closed since
-				c.happened(e.Events, l.buf)
-			}
-		}
-		if n > 1 { // the last one waited for the others
-			noteBehind(time.Since(began))
-		}
-	}
-}
-
-func noteBehind(d time.Duration) {
-	for {
-		old := behind.Load()
-		if int64(d) <= old || behind.CompareAndSwap(old, int64(d)) {
-			return
-		}
-	}
 }

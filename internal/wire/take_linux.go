@@ -20,8 +20,15 @@ func (c *conn) Take(sink Sink) (<-chan struct{}, bool) {
 		c.held = nil
 		c.give(held, c.heldAt)
 	}
+	// What came since is told by no edge any more.
 	var buf [4 << 10]byte
-	c.drain(buf[:], true) // what came since is told by no edge any more
+	const reads = 4
+	for range reads {
+		if more, _ := c.pass(buf[:], true); !more {
+			return over, true
+		}
+	}
+	c.loop.again(c)
 	return over, true
 }
 
@@ -42,43 +49,52 @@ func (c *conn) release() {
 	wake(c.readable)
 }
 
-// happened is called by the loop.
-func (c *conn) happened(events uint32, buf []byte) {
+// happened is called by the loop, and tells whether the connection has to be read.
+func (c *conn) happened(events uint32) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.full && events&(unix.EPOLLOUT|unix.EPOLLERR|unix.EPOLLHUP) != 0 {
+	const end = unix.EPOLLERR | unix.EPOLLHUP
+	if c.full && events&(unix.EPOLLOUT|end) != 0 {
 		c.full = false
 		wake(c.writable)
 	}
+	c.ends = c.ends || events&(unix.EPOLLRDHUP|end) != 0
 	if c.sink == nil {
 		wake(c.readable)
-		return
 	}
-	c.drain(buf, events&(unix.EPOLLRDHUP|unix.EPOLLERR|unix.EPOLLHUP) != 0)
+	return c.sink != nil
 }
 
-// drain reads what there is, for the sink. A read that brings less than there is room for has
-// emptied the socket (epoll(7), question 9), and what comes later raises another edge; only the
-// end may have come in one edge with the last bytes.
-func (c *conn) drain(buf []byte, toTheEnd bool) {
-	for c.sink != nil && !c.closed {
-		n, err := receive(c.fd, buf)
-		at := time.Now()
-		switch {
-		case err == unix.EAGAIN:
-			return
-		case err != nil:
-			c.broken = c.failed("read", err)
-			c.release()
-		case n == 0:
-			c.broken = io.EOF
-			c.release()
-		default:
-			if c.give(buf[:n], at); n < len(buf) && !toTheEnd {
-				return
-			}
-		}
+// turn is one read by the loop, with its time where it brought something. It holds the lock for no longer: whoever ends the connection
+// or takes it back waits for one read and what its bytes cost.
+func (c *conn) turn(buf []byte) (more bool, at time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.pass(buf, c.ends)
+}
+
+// pass reads once, for the sink; more tells that there may be more. A read that brings less
+// than there is room for has emptied the socket (epoll(7), question 9), and what comes later
+// raises another edge; only the end may have come in one edge with the last bytes.
+func (c *conn) pass(buf []byte, toTheEnd bool) (more bool, at time.Time) {
+	if c.sink == nil || c.closed {
+		return false, at
 	}
+	n, err := receive(c.fd, buf)
+	at = time.Now()
+	switch {
+	case err == unix.EAGAIN:
+		return false, time.Time{}
+	case err != nil:
+		c.broken = c.failed("read", err)
+		c.release()
+	case n == 0:
+		c.broken = io.EOF
+		c.release()
+	default:
+		c.give(buf[:n], at)
+	}
+	return c.sink != nil && (n == len(buf) || toTheEnd), at
 }
 
 func (c *conn) give(b []byte, at time.Time) {
