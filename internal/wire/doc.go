@@ -27,6 +27,10 @@ type Taker interface {
 	Release()
 }
 
+// Piece is the most bytes that are read of one connection before others have their turn: some
+// 200 chunks of a stream, whose parsing takes well under a millisecond.
+const Piece = 64 << 10
+
 // behind is the longest time that a piece waited for earlier ones to be consumed, ns.
 var behind atomic.Int64
 

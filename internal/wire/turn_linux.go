@@ -6,10 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Piece is the most bytes that are read of one connection before others have their turn: some
-// 200 chunks of a stream, whose parsing takes well under a millisecond.
-const Piece = 64 << 10
-
 // short is a turn so short that nobody asks who waited for it.
 const short = 100 * time.Microsecond
 
