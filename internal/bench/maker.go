@@ -180,7 +180,7 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 	if a.Class == openai.RateLimited || a.Class == openai.Unavailable {
 		return nil, fmt.Errorf("%s refused a first question %d times: %s (%s): wait until it is free, or leave the questions out with --no-check", r.c.Service.URL, refusedTries+1, a.Reason, a.Class)
 	}
-	return nil, fmt.Errorf("%s did not answer a first question: %s (%s)", r.c.Service.URL, a.Reason, a.Class)
+	return nil, fmt.Errorf("%s did not answer a first question: %s (%s): try again, or leave the questions out with --no-check to have failures counted", r.c.Service.URL, a.Reason, a.Class)
 }
 
 // checkLimit is how long a first question may take: a service that is warming up

@@ -139,7 +139,7 @@ func TestStreamsBesideAFlood(t *testing.T) {
 			c.Write([]byte(answerHead))
 			for range tokens {
 				c.Write([]byte(chunk(token("a"))))
-				time.Sleep(5 * time.Millisecond)
+				time.Sleep(10 * time.Millisecond)
 			}
 			c.Write([]byte(chunk(stop) + chunk(doneTxt) + lastOne))
 			return

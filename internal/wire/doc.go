@@ -28,8 +28,8 @@ type Taker interface {
 }
 
 // Piece is the most bytes that are read of one connection before others have their turn: some
-// 200 chunks of a stream, whose parsing takes well under a millisecond.
-const Piece = 64 << 10
+// 50 chunks of a stream, or 2,000 of one byte, whose parsing takes well under a millisecond.
+const Piece = 16 << 10
 
 // behind is the longest time that a piece waited for earlier ones to be consumed, ns.
 var behind atomic.Int64
