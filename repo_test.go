@@ -22,8 +22,8 @@ type layer struct{ name, imports, why string }
 // of which stand above it, and why. Left of cost everything counts exactly;
 // rates and seconds of machines start there.
 var layers = []layer{
-	{"unit", "", "quantities mean the same everywhere"},
 	{"note", "", "a sentence with its kind and figures, whatever it is about"},
+	{"unit", "", "quantities mean the same everywhere"},
 	{"input", "", "opening a user's file safely is the same whatever it holds"},
 	{"record", "input", "a measurement and how it was made, whoever measured it and whatever becomes of it"},
 	{"tools", "input record", "what other tools print is read once, into records"},
@@ -41,8 +41,8 @@ var layers = []layer{
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
 	{"hw", "unit", "machines, whatever runs on them"},
 	{"modelfile", "unit input model", "readers build models and know no catalogue"},
-	{"catalog", "unit input model hw", "facts with sources: data may not depend on what is computed from it"},
-	{"plan", "unit sched model", "what is legal is decided before anything is counted or priced"},
+	{"catalog", "note unit input model hw", "facts with sources: data may not depend on what is computed from it"},
+	{"plan", "note unit sched model", "what is legal is decided before anything is counted or priced"},
 	{"argv", "", "flags of engines are facts, whatever plan they carry out"},
 	{"launch", "unit sched model plan argv", "plans to commands and back; predicts nothing and starts nothing"},
 	{"work", "unit sched model plan", "operations and tensors of a rank, exact: no rates, no seconds"},
@@ -55,7 +55,7 @@ var layers = []layer{
 	{"emulate", "unit workload pace serve", "HTTP and the wall clock around the simulation; what an engine does is not its business"},
 	{"deploy", "note unit model hw plan mem cost balance infer", "many deployments; no formula of its own"},
 	{"train", "note unit sched model hw plan work mem cost", "one plan's step from its parts"},
-	{"search", "unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
+	{"search", "note unit sched model hw plan work mem cost train", "many plans; no formula of its own"},
 	{"advise", "note unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
 	{"benchfile", "note input bench", "other tools' files into one report; judges none"},
 	{"compare", "bench", "what two runs say of each other; measures and predicts nothing"},

@@ -163,7 +163,7 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 	case r.Model.MaxContext > 0 && r.Longest > r.Model.MaxContext:
 		return nil, fmt.Errorf("--isl and --osl: the longest request has %d tokens with its answer and %s a context of %d: shorten them", r.Longest, r.Model.Name, r.Model.MaxContext)
 	case r.Model.MaxContext > 0 && r.ISL+r.OSL > r.Model.MaxContext:
-		return nil, fmt.Errorf("--isl %d and --osl %d pass the %d tokens of context of %s: shorten the requests", r.ISL, r.OSL, r.Model.MaxContext, r.Model.Name)
+		return nil, note.Faultf(note.ContextPassed, "isl osl context model", "--isl %d and --osl %d pass the %d tokens of context of %s: shorten the requests", r.ISL, r.OSL, r.Model.MaxContext, r.Model.Name)
 	case len(r.Clusters) == 0:
 		return nil, fmt.Errorf("a question about serving needs a cluster")
 	case r.Chunk < 0:

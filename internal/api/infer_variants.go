@@ -7,6 +7,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -109,7 +110,7 @@ func (r *InferRequest) drafter(v *deploy.Variant) error {
 	switch s.Drafter {
 	case infer.MTP:
 		if len(r.Model.MTP) == 0 {
-			return fmt.Errorf("--spec %s: %s has no MTP module: use draft:MODEL:N:ACCEPT or none", s, r.Model.Name)
+			return note.Faultf(note.NoMTPModule, "spec model", "--spec %s: %s has no MTP module: use draft:MODEL:N:ACCEPT or none", s, r.Model.Name)
 		}
 	case infer.DraftModel:
 		if v.Draft = r.DraftModels[s.Model]; v.Draft == nil {

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // nearestCount is how many names a miss suggests; a name longer than
@@ -87,7 +89,7 @@ func quote(s string) string {
 // for, list the command that shows all names.
 func unknownName(kind, name string, names []string, list string) error {
 	if near := nearest(name, names); len(near) > 0 {
-		return fmt.Errorf("unknown %s %s: nearest are %s (`%s` lists all)", kind, quote(name), strings.Join(near, ", "), list)
+		return note.Faultf(note.UnknownName, "kind name nearest list", "unknown %s %s: nearest are %s (`%s` lists all)", kind, quote(name), strings.Join(near, ", "), list)
 	}
-	return fmt.Errorf("unknown %s %s: `%s` lists all", kind, quote(name), list)
+	return note.Faultf(note.UnknownName, "kind name list", "unknown %s %s: `%s` lists all", kind, quote(name), list)
 }

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -71,7 +72,7 @@ func ParsePrecision(s string) (Precision, error) {
 	name, rest, more := strings.Cut(strings.ToLower(s), ",")
 	p, ok := Precisions[name]
 	if !ok {
-		return p, fmt.Errorf("precision %q is unknown: use one of %s", name, strings.Join(precisionOrder, ", "))
+		return p, note.Faultf(note.UnknownPrecision, "name known", "precision %q is unknown: use one of %s", name, strings.Join(precisionOrder, ", "))
 	}
 	seen := map[string]bool{}
 	for more {

@@ -3,6 +3,7 @@ package search
 import (
 	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/sched"
 )
@@ -42,7 +43,7 @@ func (s *Space) misfit(j *plan.Job) error {
 	if s.DP > 0 {
 		dp = fmt.Sprint(s.DP)
 	}
-	return fmt.Errorf("plan tp=%s x cp=%s x pp=%s x dp=%s cannot fill %d GPUs (%d per node): use degrees whose product is %d",
+	return note.Faultf(note.DegreesMisfit, "tp cp pp dp gpus node", "plan tp=%s x cp=%s x pp=%s x dp=%s cannot fill %d GPUs (%d per node): use degrees whose product is %d",
 		one(s.TP), one(s.CP), one(s.PP), dp, j.GPUs, j.NodeGPUs, j.GPUs)
 }
 

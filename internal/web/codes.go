@@ -6,8 +6,8 @@ import "net/http"
 // does in Vietnamese (web/src/i18n/problems.ts).
 type code string
 
-// The kinds that speak of the server's own state; those of the input have no code:
-// their detail quotes the input.
+// The kinds that speak of the server's own state; those of the input
+// have the codes of package note, or none.
 const (
 	codeCrowded      code = "too_many_waiting"
 	codeNoTurn       code = "no_turn"

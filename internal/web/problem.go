@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // Problem is an error as RFC 9457 words it: detail is one line that names the
@@ -17,7 +19,7 @@ type Problem struct {
 	Status int    `json:"status" doc:"HTTP status code"`
 	Detail string `json:"detail" doc:"one line: what is wrong, and the mend"`
 	Field  string `json:"field,omitempty" doc:"the field of the request that is wrong"`
-	Code   code   `json:"code,omitempty" doc:"the kind, where it speaks of the server's own state"`
+	Code   code   `json:"code,omitempty" doc:"the kind, where other languages word it"`
 	Values values `json:"values,omitempty" doc:"figures and names that a wording of the kind needs; times in seconds"`
 }
 
@@ -87,6 +89,10 @@ func badInput(err error) *Problem {
 	}
 	var about *fieldError
 	p := problem(http.StatusUnprocessableEntity, err.Error())
+	var fault *note.Fault
+	if errors.As(err, &fault) {
+		p.Code, p.Values = code(fault.Code), fault.Values
+	}
 	if errors.As(err, &about) {
 		p.Field = about.field
 	}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -12,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // serve starts a server for the test.
@@ -301,4 +304,22 @@ func TestProblems(t *testing.T) {
 	r.Header.Set("Content-Type", "text/plain") // what a form of another site could send
 	code, _, body := fetch(t, r)
 	wantProblem(t, "text/plain", code, body, 415, "", "application/json")
+}
+
+// Errors that a form can cause bear their kind and figures, for other languages.
+func TestFaultsBearTheirKind(t *testing.T) {
+	h := serve(t, Options{})
+	for want, change := range map[note.Code]example{
+		note.UnknownName:      {"cluster": "h1000x16"},
+		note.UnknownPrecision: {"precision": "fp3"},
+		note.DegreesMisfit:    {"plan": "tp=3"},
+	} {
+		body := example{"model": "llama-3.1-8b", "cluster": "h100x16", "global_batch": 256, "seq": 4096, "precision": "bf16"}
+		maps.Copy(body, change)
+		code, _, b := fetch(t, post(t, h.URL+"/api/v1/train", body))
+		var p Problem
+		if err := json.Unmarshal(b, &p); err != nil || code != http.StatusUnprocessableEntity || note.Code(p.Code) != want || len(p.Values) == 0 {
+			t.Errorf("%v: %d %s %v", change, code, b, err)
+		}
+	}
 }

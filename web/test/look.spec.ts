@@ -115,4 +115,15 @@ test.describe('Vietnamese', () => {
     await expect(page.locator('details.notes li[lang=en]')).toHaveCount(0)
     await shot(page, 'serving-vi')
   })
+
+  test('what a form gets wrong is said, and waits are hatched in the dark too', async ({ page }) => {
+    await page.emulateMedia({ colorScheme: 'dark' })
+    await open(page, '#/training?model=mixtral-8x7b&cluster=h100x16&batch=256&precision=bf16&plan=pp%3D2%2Cep%3D8')
+    await expect(page.locator('#figure-timeline')).toContainText('Phần gạch chéo')
+    await page.locator('#figure-timeline').screenshot({ path: 'screenshots/timeline-vi-dark.png' })
+    await page.goto('/' + small.replace('h100x16', 'h1000x16'))
+    await expect(page.locator('.failed').first()).toContainText('gần nhất là')
+    await page.goto('/' + small + '&plan=tp%3D3')
+    await expect(page.locator('.failed').first()).toContainText('không lấp đầy 16 GPU')
+  })
 })

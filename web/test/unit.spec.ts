@@ -16,7 +16,7 @@ import { address, movesOf, movesText, parse, trainingDefaults } from '../src/sta
 import { waitsIn } from '../src/training/passes'
 import { steps } from '../src/training/walls'
 import { formats } from '../src/units'
-import type { InferDoc, Point } from '../src/api/types'
+import type { InferDoc, Point } from '../src/api/serving'
 
 test('the address holds the state and defaults stay out of it', () => {
   const s = parse('#/training?model=gpt3-175b&net=0.5&unknown=1')
@@ -125,8 +125,9 @@ test('waits take their share of a pass, from its end, and never more than the pa
 
 test('every problem with a code is said in Vietnamese, with figures of the language', () => {
   const source = readFileSync(new URL('../../internal/web/codes.go', import.meta.url), 'utf8')
-  const codes = [...source.matchAll(/ code = "([a-z_]+)"/g)].map((m) => m[1]!)
-  expect(codes.length).toBeGreaterThan(5)
+  const faults = readFileSync(new URL('../../internal/note/faults.go', import.meta.url), 'utf8')
+  const codes = [...(source + faults).matchAll(/ [cC]ode = "([a-z_]+)"/g)].map((m) => m[1]!)
+  expect(codes.length).toBeGreaterThan(12)
   expect(Object.keys(viProblems).sort()).toEqual([...codes].sort())
   expect(viProblems.too_many_watchers!({ most: 1032, seconds: 2.5 }, formats('vi'))).toMatch(/1\.032 .*2,5\ss/)
 })

@@ -1,5 +1,4 @@
-// Problems of the server's own state by their code (internal/web/codes.go), in
-// Vietnamese; in English the server's own detail is the wording.
+// Problems by their code (internal/web/codes.go, internal/note/faults.go), in Vietnamese; in English the server's own detail is the wording.
 
 import type { Format } from '../units'
 
@@ -8,6 +7,8 @@ type Values = Record<string, unknown>
 const seconds = (v: Values, f: Format): string => f.seconds(Number(v.seconds))
 const count = (x: unknown, f: Format): string => f.int(Number(x))
 const words = (x: unknown): string => (Array.isArray(x) ? x.map(String).join(', ') : String(x))
+
+const degree = (x: unknown): string => (x === 'any' ? 'tùy ý' : String(x))
 
 export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   too_many_waiting: () => 'Quá nhiều yêu cầu đang chờ trả lời: hãy thử lại sau.',
@@ -19,4 +20,9 @@ export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   no_services: () => 'Máy chủ này không đo dịch vụ nào: hãy khởi động nó với `ridgeline web --bench-url URL`.',
   other_service: (v) => `“${words(v.url)}” không thuộc các dịch vụ mà máy chủ này đo: hãy chọn một trong ${words(v.services)}.`,
   no_run: (v) => `Không có lượt chạy nào mang số “${words(v.id)}”.`,
+  unknown_name: (v) => `Không có ${v.kind === 'model' ? 'mô hình' : v.kind === 'cluster' ? 'cụm máy' : words(v.kind)} nào tên ${words(v.name)}${v.nearest ? `: gần nhất là ${words(v.nearest)}` : ''} (\`${words(v.list)}\` liệt kê tất cả).`,
+  unknown_precision: (v) => `Không có độ chính xác “${words(v.name)}”: hãy dùng một trong ${words(v.known)}.`,
+  degrees_misfit: (v, f) => `Kế hoạch tp=${degree(v.tp)} x cp=${degree(v.cp)} x pp=${degree(v.pp)} x dp=${degree(v.dp)} không lấp đầy ${count(v.gpus, f)} GPU (${count(v.node, f)} mỗi nút): hãy dùng các bậc có tích bằng ${count(v.gpus, f)}.`,
+  no_mtp_module: (v) => `${words(v.model)} không có mô-đun MTP cho ${words(v.spec)}: hãy dùng draft:MODEL:N:ACCEPT hoặc none.`,
+  context_passed: (v, f) => `Đầu vào ${count(v.isl, f)} và đầu ra ${count(v.osl, f)} vượt ${count(v.context, f)} token ngữ cảnh của ${words(v.model)}: hãy rút ngắn yêu cầu.`,
 }

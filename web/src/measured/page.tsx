@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { get, Problem } from '../api/client'
-import type { RunHead } from '../api/types'
+import type { RunHead } from '../api/catalogue'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { post, type Problem } from '../api/client'
-import type { InferDoc } from '../api/types'
+import type { InferDoc } from '../api/serving'
 import { asProblem } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
 import { Lines, type Series } from '../chart/lines'

@@ -1,7 +1,7 @@
 // Runs as they are kept or dropped: what kind of document it is, and its
 // figures by name, so that two runs of one kind can be held together.
 
-import type { Note } from '../api/types'
+import type { Note } from '../api/note'
 
 export type Kind = 'bench' | 'prediction' | 'simulation' | 'probe' | 'validation'
 

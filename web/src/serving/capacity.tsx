@@ -1,4 +1,4 @@
-import type { InferDoc, Point } from '../api/types'
+import type { InferDoc, Point } from '../api/serving'
 import { Bars } from '../chart/bars'
 import { Figure, Legend } from '../chart/figure'
 import { Lines } from '../chart/lines'

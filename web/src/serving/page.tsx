@@ -1,4 +1,4 @@
-import type { InferDoc } from '../api/types'
+import type { InferDoc } from '../api/serving'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
 import type { Serving } from '../state'

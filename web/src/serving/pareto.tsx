@@ -1,5 +1,5 @@
 import { post, type Problem } from '../api/client'
-import type { InferDoc, Point } from '../api/types'
+import type { InferDoc, Point } from '../api/serving'
 import { useLoaded } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
 import { Lines, type Series } from '../chart/lines'

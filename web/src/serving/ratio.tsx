@@ -1,5 +1,5 @@
 import { post } from '../api/client'
-import type { Point, RatioDoc } from '../api/types'
+import type { Point, RatioDoc } from '../api/serving'
 import { useLoaded } from '../api/use'
 import { frame } from '../chart/axes'
 import { Figure } from '../chart/figure'

@@ -1,4 +1,4 @@
-import type { Point } from '../api/types'
+import type { Point } from '../api/serving'
 import { unpack } from '../share/pack'
 import type { Serving } from '../state'
 import { asNumber } from '../training/request'

@@ -1,4 +1,4 @@
-import type { InferDoc, Point } from '../api/types'
+import type { InferDoc, Point } from '../api/serving'
 import { useLang } from '../i18n'
 import { Card } from '../ui/card'
 import { PlanText } from '../ui/plan'

@@ -1,4 +1,4 @@
-import type { PlanDoc } from '../api/types'
+import type { PlanDoc } from '../api/training'
 import type { Dict } from '../i18n'
 import type { Fact } from '../ui/card'
 import type { Format } from '../units'

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks'
 import { post } from '../api/client'
-import type { ClusterDoc, ModelDoc } from '../api/types'
+import type { ClusterDoc, ModelDoc } from '../api/catalogue'
 import { useLang } from '../i18n'
 import { pack } from '../share/pack'
 import type { Training } from '../state'

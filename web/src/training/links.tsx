@@ -1,4 +1,4 @@
-import type { PlanDoc } from '../api/types'
+import type { PlanDoc } from '../api/training'
 import { Bars, type Bar } from '../chart/bars'
 import { Figure, Legend } from '../chart/figure'
 import { useLang } from '../i18n'

@@ -1,4 +1,4 @@
-import type { TimelineDoc } from '../api/types'
+import type { TimelineDoc } from '../api/training'
 import { Bars } from '../chart/bars'
 import { Figure, Legend } from '../chart/figure'
 import { useLang } from '../i18n'

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import type { ClusterDoc, PlanDoc, TrainDoc } from '../api/types'
+import type { ClusterDoc } from '../api/catalogue'
+import type { PlanDoc, TrainDoc } from '../api/training'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'

@@ -1,6 +1,6 @@
 // The passes of a timeline as shapes, with the share of each that waits for links.
 
-import type { Pass } from '../api/types'
+import type { Pass } from '../api/training'
 
 // Waits that passes hold, beside those that have a place of their own in the picture.
 export const waitKinds = ['tp', 'cp', 'ep'] as const

@@ -1,4 +1,4 @@
-import type { TrainDoc } from '../api/types'
+import type { TrainDoc } from '../api/training'
 import { useLang } from '../i18n'
 import { Card } from '../ui/card'
 import { PlanText } from '../ui/plan'

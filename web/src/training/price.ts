@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { post, type Problem } from '../api/client'
-import type { BreakEven, SweepDoc } from '../api/types'
+import type { BreakEven, SweepDoc } from '../api/training'
 import { useFollowing, useLoaded } from '../api/use'
 import { sliders, type Training } from '../state'
 import type { Answer } from './page'

@@ -1,5 +1,6 @@
 import { badFigure, get, post, Problem } from '../api/client'
-import type { ClusterDoc, PlanDoc, PlanKeys } from '../api/types'
+import type { ClusterDoc } from '../api/catalogue'
+import type { PlanDoc, PlanKeys } from '../api/training'
 import { unpack } from '../share/pack'
 import type { Training } from '../state'
 

@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { post } from '../api/client'
-import type { ExplainDoc, Operation, Roof } from '../api/types'
+import type { ExplainDoc, Operation, Roof } from '../api/training'
 import { useLoaded } from '../api/use'
 import { Axes, frame } from '../chart/axes'
 import { Figure, Legend } from '../chart/figure'

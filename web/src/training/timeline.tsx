@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'preact/hooks'
 import { post } from '../api/client'
-import type { Pass, TimelineDoc } from '../api/types'
+import type { Pass, TimelineDoc } from '../api/training'
 import { useLoaded, type Loaded } from '../api/use'
 import { frame } from '../chart/axes'
 import { Figure, Legend } from '../chart/figure'

@@ -1,4 +1,4 @@
-import type { PlanDoc } from '../api/types'
+import type { PlanDoc } from '../api/training'
 import { useLang, type Dict } from '../i18n'
 import { Card, Facts } from '../ui/card'
 import { PlanText } from '../ui/plan'

@@ -1,5 +1,6 @@
 import { useMemo } from 'preact/hooks'
-import type { BreakEven, ClusterDoc, PlanDoc } from '../api/types'
+import type { ClusterDoc } from '../api/catalogue'
+import type { BreakEven, PlanDoc } from '../api/training'
 import { useLang } from '../i18n'
 import { sliders, type Training } from '../state'
 import { Card } from '../ui/card'

@@ -1,4 +1,4 @@
-import type { PlanDoc, Rejected } from '../api/types'
+import type { PlanDoc, Rejected } from '../api/training'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import type { Training } from '../state'

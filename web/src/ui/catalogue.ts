@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks'
 import { get } from '../api/client'
-import type { ClusterDoc, DeviceDoc, ModelDoc } from '../api/types'
+import type { ClusterDoc, DeviceDoc, ModelDoc } from '../api/catalogue'
 import { useLoaded } from '../api/use'
 
 /** Catalogue is what can be named: suggestions, any other legal name works too. */

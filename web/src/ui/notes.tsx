@@ -1,4 +1,4 @@
-import type { Note } from '../api/types'
+import type { Note } from '../api/note'
 import { useLang } from '../i18n'
 import { viNotes } from '../i18n/notes'
 

@@ -1,15 +1,10 @@
-// The documents of the public API, as docs/formats.md states them: SI units,
-// per GPU and direction. Only what the page shows is listed.
+// The documents about training, as docs/formats.md states them: SI units, per GPU and direction. Only what
+// the page shows is listed.
+
+import type { Note } from './note'
 
 export type Bound = 'compute' | 'hbm' | 'nvlink' | 'network' | 'bubble' | 'latency'
 export type PlanKeys = Record<string, string | number>
-
-/** Note is a warning or an assumption with its kind and figures, beside its sentence in English. */
-export interface Note {
-  code: string
-  text: string
-  values?: Record<string, unknown>
-}
 
 export interface Sol {
   compute_seconds: number
@@ -154,114 +149,4 @@ export interface SweepDoc {
     bound_below?: Bound
     bound_above?: Bound
   }[]
-}
-
-export interface Point {
-  plan: PlanKeys
-  cluster: string
-  weights: string
-  kv: string
-  spec: string
-  concurrency: number
-  gpus: number
-  ttft_seconds: number | null
-  tpot_seconds: number | null
-  tokens_per_second_per_user: number | null
-  output_tokens_per_second: number | null
-  output_tokens_per_second_per_gpu: number | null
-  cost_per_million_output_tokens_usd: number | null
-  kv_bytes_per_token: number
-  memory_bytes_per_gpu: number
-  memory_limit_bytes: number
-  memory: Record<string, number>
-  fits: boolean
-  meets_slo: boolean
-  bound: string
-  kv_capacity_tokens: number
-  max_concurrency: number
-  net_rtt_seconds: number | null
-}
-
-export interface InferDoc {
-  model: string
-  clusters: string[]
-  isl: number
-  osl: number
-  slo: { ttft_seconds: number; tpot_seconds: number } | null
-  best: Point
-  points: Point[] | null
-  pareto: Point[] | null
-  fronts: (Point[] | null)[]
-  strategies: { change: string; ttft_seconds: number | null; tpot_seconds: number | null; output_tokens_per_second_per_gpu: number | null }[] | null // null where it does not fit
-  latency: { net_rtt_seconds: number; tpot_seconds: number; wire_share: number }[] | null
-  warnings: string[] | null
-  assumptions: string[] | null
-  notes?: Note[]
-  counts: Record<string, number>
-  search_seconds: number
-  experts_touched_per_layer: number | null // null without routed experts
-  routed_experts_per_layer: number | null
-}
-
-export interface RatioDoc {
-  cells: {
-    prefill_workers: number
-    decode_workers: number
-    meets_slo: boolean
-    point: Point
-  }[]
-}
-
-export interface Figure {
-  name: string
-  unit: string
-  peak?: { value: number; grade: string; source: string }
-  achieved?: { value: number; grade: string; source: string }
-}
-
-export interface DeviceDoc {
-  name: string
-  aliases: string[] | null
-  figures: Figure[]
-}
-
-export interface ClusterDoc {
-  name: string
-  gpus: number
-  nodes: number
-  node: {
-    gpus: number
-    scale_up_kind: string
-    nic_bytes_per_second_per_gpu: { value: number } | null
-    nic_kind: string
-    nic_latency_seconds: { value: number } | null
-    shared_nic: boolean
-    rails: boolean
-    oversubscription: number
-  }
-  price_usd_per_gpu_hour?: number | null
-  device: DeviceDoc
-}
-
-export interface ModelDoc {
-  name: string
-  hf_id?: string
-  architecture?: string
-  parameters: number
-  active_parameters: number
-  layers: number
-  mtp_modules: number
-  attention: string
-  experts: number
-  kv_bytes_per_token: number
-  max_context: number
-  unsupported?: string[] | null
-}
-
-export interface RunHead {
-  id: string
-  kind: string
-  title?: string
-  model?: string
-  started?: string
 }
