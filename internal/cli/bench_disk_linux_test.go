@@ -3,8 +3,6 @@ package cli
 import (
 	"errors"
 	"io"
-	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -55,20 +53,8 @@ func TestDiskFillsUpDuringARun(t *testing.T) {
 	dir := smallDisk(t)
 	db, filler := filepath.Join(dir, "runs.db"), filepath.Join(dir, "filler")
 	var asked atomic.Int32
-	url := service(t, &asked)
 	var full sync.Once
-	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		full.Do(func() { fill(t, filler) })
-		p, err := http.Post(strings.TrimSuffix(url, "/v1")+r.URL.Path, "application/json", r.Body)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer p.Body.Close()
-		w.Header().Set("Content-Type", p.Header.Get("Content-Type"))
-		io.Copy(w, p.Body)
-	}))
-	defer s.Close()
+	url := relay(t, service(t, &asked), func() { full.Do(func() { fill(t, filler) }) })
 	kept := func() int {
 		d, err := store.Open(t.Context(), db, false)
 		if err != nil {
@@ -87,13 +73,13 @@ func TestDiskFillsUpDuringARun(t *testing.T) {
 			t.Errorf("%+v", q)
 		}
 	}
-	d, code, errs := benchOf(t, "--url", s.URL+"/v1", "--metrics-url", "-", "--db", db)
+	d, code, errs := benchOf(t, "--url", url, "--metrics-url", "-", "--db", db)
 	whole(d)
 	if code != 0 || !strings.Contains(errs, "warning: the run is not kept") {
 		t.Errorf("exit %d: %s", code, errs)
 	}
 	records := filepath.Join(dir, "records.jsonl")
-	d, code, errs = benchOf(t, "--url", s.URL+"/v1", "--metrics-url", "-", "--no-keep", "--records", records)
+	d, code, errs = benchOf(t, "--url", url, "--metrics-url", "-", "--no-keep", "--records", records)
 	whole(d)
 	if code != 1 || !strings.Contains(errs, "no space left") {
 		t.Errorf("records on a full disk: exit %d: %s", code, errs)
@@ -104,7 +90,7 @@ func TestDiskFillsUpDuringARun(t *testing.T) {
 	if n := kept(); n != 0 {
 		t.Errorf("%d runs of one that did not fit", n)
 	}
-	d, code, errs = benchOf(t, "--url", s.URL+"/v1", "--metrics-url", "-", "--db", db, "--records", records)
+	d, code, errs = benchOf(t, "--url", url, "--metrics-url", "-", "--db", db, "--records", records)
 	whole(d)
 	if lines, err := os.ReadFile(records); err != nil || strings.Count(string(lines), "\n") < 6 {
 		t.Errorf("%v: %q", err, lines)

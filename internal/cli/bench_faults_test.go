@@ -44,24 +44,14 @@ func TestFailedHandshakesAreCounted(t *testing.T) {
 func TestReportOutlivesItsStore(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "runs.db")
 	var asked atomic.Int32
-	url := service(t, &asked)
-	gone := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	gone := relay(t, service(t, &asked), func() {
 		if asked.Load() == 0 { // what stands in its place is no store
 			os.RemoveAll(db)
 			os.MkdirAll(db, 0o700)
 		}
 		asked.Add(1)
-		p, err := http.Post(strings.TrimSuffix(url, "/v1")+r.URL.Path, "application/json", r.Body)
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		defer p.Body.Close()
-		w.Header().Set("Content-Type", p.Header.Get("Content-Type"))
-		io.Copy(w, p.Body)
-	}))
-	defer gone.Close()
-	d, code, errs := benchOf(t, "--url", gone.URL+"/v1", "--metrics-url", "-", "--db", db)
+	})
+	d, code, errs := benchOf(t, "--url", gone, "--metrics-url", "-", "--db", db)
 	if d.Stages[0].Requests.OK != 6 || code != 0 || !strings.Contains(errs, "warning: the run is not kept") {
 		t.Errorf("exit %d, %+v: %s", code, d.Stages[0].Requests, errs)
 	}

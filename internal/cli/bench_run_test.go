@@ -33,6 +33,23 @@ func service(t *testing.T, asked *atomic.Int32) string {
 	return s.URL + "/v1"
 }
 
+// relay stands before the service at url, runs before at each request and gives its own URL.
+func relay(t *testing.T, url string, before func()) string {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		before()
+		p, err := http.Post(strings.TrimSuffix(url, "/v1")+r.URL.Path, "application/json", r.Body)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		defer p.Body.Close()
+		w.Header().Set("Content-Type", p.Header.Get("Content-Type"))
+		io.Copy(w, p.Body)
+	}))
+	t.Cleanup(s.Close)
+	return s.URL + "/v1"
+}
+
 // --records - puts every request on stdout, and nothing else.
 func TestRecordsOnStdout(t *testing.T) {
 	var out, errs bytes.Buffer

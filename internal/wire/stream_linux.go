@@ -25,15 +25,8 @@ func (c *conn) Read(b []byte) (int, error) {
 func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	left, ok := c.read.left()
-	switch {
-	case c.closed:
-		wake(c.readable) // for another that waits
-		return 0, 0, c.failed("read", net.ErrClosed)
-	case !ok:
-		return 0, 0, c.failed("read", os.ErrDeadlineExceeded)
-	case c.sink != nil:
-		return 0, left, nil // its end wakes
+	if left, err = c.usable("read", c.read, c.readable); err != nil || c.sink != nil {
+		return 0, left, err // the sink's end wakes
 	}
 	if len(c.held) == 0 {
 		if c.broken != nil {
@@ -58,6 +51,19 @@ func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 	n = copy(b, c.held[:c.lines.cut(c.held[:min(len(b), len(c.held))])])
 	c.held = c.held[n:]
 	return n, 0, nil
+}
+
+// usable is the time left of a call before it tries, or why it may not.
+func (c *conn) usable(op string, until bounded, token chan<- struct{}) (left time.Duration, err error) {
+	left, ok := until.left()
+	switch {
+	case c.closed:
+		wake(token) // for another that waits
+		return 0, c.failed(op, net.ErrClosed)
+	case !ok:
+		return 0, c.failed(op, os.ErrDeadlineExceeded)
+	}
+	return left, nil
 }
 
 // receive reads from a socket that does not block.
@@ -87,13 +93,8 @@ func (c *conn) Write(b []byte) (sent int, err error) {
 func (c *conn) tryWrite(b []byte) (n int, left time.Duration, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	left, ok := c.write.left()
-	switch {
-	case c.closed:
-		wake(c.writable)
-		return 0, 0, c.failed("write", net.ErrClosed)
-	case !ok:
-		return 0, 0, c.failed("write", os.ErrDeadlineExceeded)
+	if left, err = c.usable("write", c.write, c.writable); err != nil {
+		return 0, 0, err
 	}
 	switch n, err = syscall.Write(c.fd, b); err {
 	case nil:
