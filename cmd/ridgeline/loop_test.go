@@ -17,6 +17,9 @@ import (
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/ggufwrite"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/modelfile"
 	"github.com/ridgeline/ridgeline/internal/probe"
 	"github.com/ridgeline/ridgeline/internal/record"
@@ -284,17 +287,38 @@ func (p *pair) attempt(t *testing.T) (bad []string, disturbed bool) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	list, err := tune.Predict(o.Machine, "", runs[1])
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range list {
-		x := r.Fitted/r.Measured - 1
-		t.Logf("%-9s %-5s %-7s %d sequences, %4d tokens, context %4d: measured %8.2f ms, predicted %8.2f ms, %+.1f %%", p.name, r.Format, r.What, r.Batch, r.Tokens, r.Context, 1e3*r.Measured, 1e3*r.Fitted, 100*x)
-		measured := r.Batch == 1 || r.Batch == 2 || r.Batch == 4 || r.Batch == 8 // others pass by while requests begin and end
-		if r.What == "decode" && measured && math.Abs(x) > allowed[r.Format] {
-			bad = append(bad, fmt.Sprintf("%s decode of %d: %+.1f %%", r.Format, r.Batch, 100*x))
+	for i := range runs[1].Record.Results {
+		r := &runs[1].Record.Results[i]
+		if r.What != "decode" {
+			continue
+		}
+		seconds, measured := decodeStep(t, o.Machine, runs[1].Model, r), r.Value
+		if r.Repeats >= 8 && r.Best > 0 {
+			measured = r.Best // others on the machine only lengthen a step
+		}
+		format, _, _ := infer.CheckpointFormats(runs[1].Model)
+		x := seconds/measured - 1
+		t.Logf("%-9s %-5s decode  %d sequences, context %4d: measured %8.2f ms, predicted %8.2f ms, %+.1f %%", p.name, format, r.Batch, r.Context, 1e3*measured, 1e3*seconds, 100*x)
+		asked := r.Batch == 1 || r.Batch == 2 || r.Batch == 4 || r.Batch == 8 // others pass by while requests begin and end
+		if asked && math.Abs(x) > allowed[format.String()] {
+			bad = append(bad, fmt.Sprintf("%s decode of %d: %+.1f %%", format, r.Batch, 100*x))
 		}
 	}
 	return bad, disturbed
+}
+
+// decodeStep is the prediction of a decode step, seconds.
+func decodeStep(t *testing.T, machine *hw.Cluster, m *model.Model, r *record.Result) float64 {
+	t.Helper()
+	profile, err := infer.ProfileOn("", machine.Device)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &infer.Setup{Model: m, Cluster: machine, Profile: profile, MaxBatchTokens: 512}
+	s.Weights, s.Experts, s.KV = infer.CheckpointFormats(m)
+	e, err := infer.New(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(e.Step(&infer.Batch{Decode: r.Batch, DecodeContext: int64(r.Batch) * r.Context}).Total)
 }

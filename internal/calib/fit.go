@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -186,21 +185,6 @@ func (f *fitter) solveFrom(p *problem, n int, begin func(i int)) error {
 		if e := s.engine; e != nil && !done[e] && *e != (engine{name: e.name}) {
 			f.kernels.Overheads = append(f.kernels.Overheads, e.overhead(p.what))
 			done[e] = true
-		}
-	}
-	return nil
-}
-
-// Write writes one file per generation into the folder, as catalog reads them, with
-// the catalogue's sustained shares: whole runs show those, no kernel table (package validate).
-func (r *Report) Write(dir string) error {
-	for _, k := range r.Kernels {
-		data, err := catalog.EncodeKernels(k)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(dir, k.Arch+".json"), data, 0o644); err != nil {
-			return err
 		}
 	}
 	return nil

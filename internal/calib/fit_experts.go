@@ -1,40 +1,6 @@
 package calib
 
-import (
-	"slices"
-
-	"github.com/ridgeline/ridgeline/internal/catalog"
-	"github.com/ridgeline/ridgeline/internal/hw"
-)
-
-// FitExperts fits the routed experts of every generation's engines anew and leaves
-// all other constants as the catalogue holds them; it takes a part of Fit's time.
-func FitExperts(dir string) (Report, error) {
-	var r Report
-	for _, g := range generations {
-		k := *catalog.Kernels(g.arch)
-		f := fitter{dir: dir, gpus: g.gpus, kernels: &k}
-		stored := k.Fits
-		k.Fits, k.Engines = nil, slices.Clone(k.Engines)
-		for i := range k.Engines {
-			k.Engines[i].MoE = nil
-			if err := f.experts(&k.Engines[i]); err != nil {
-				return Report{}, err
-			}
-		}
-		anew := k.Fits
-		k.Fits = slices.Clone(stored)
-		for i := range k.Fits {
-			if at := slices.IndexFunc(anew, func(x hw.Fit) bool { return x.What == k.Fits[i].What }); at >= 0 {
-				k.Fits[i] = anew[at]
-			}
-		}
-		r.Kernels = append(r.Kernels, &k)
-		r.Tables = append(r.Tables, f.tables...)
-	}
-	r.Kernels = append(r.Kernels, generic(r.Kernels)) // has the experts of one of them
-	return r, nil
-}
+import "github.com/ridgeline/ridgeline/internal/hw"
 
 // experts fits every kernel and weight format of the engine's MoE tables.
 func (f *fitter) experts(e *hw.Engine) error {

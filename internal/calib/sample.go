@@ -36,16 +36,6 @@ func (e *engine) overhead(what string) hw.Overhead {
 	}
 }
 
-// recall sets an engine's overhead around one kind of kernel from constants.
-func (e *engine) recall(k *hw.Kernels, what string) {
-	for _, o := range k.Overheads {
-		if o.Engine == e.name && o.What == what {
-			e.fixed, e.perRow, e.perElement = float64(o.Fixed)*1e6, float64(o.PerRow)*1e9, float64(o.PerElement)*1e12
-			e.passes, e.host = o.Passes, float64(o.Host)*1e6
-		}
-	}
-}
-
 // source is one table as a fit sees it.
 type source struct {
 	gpu, table string

@@ -102,28 +102,3 @@ func (f *vectorFit) residuals(points []point, all rates) ([]Residual, error) {
 	}
 	return out, nil
 }
-
-// Predict gives the steps of a run on a machine beside what was measured, nothing
-// fitted to them.
-func Predict(machine *hw.Cluster, engine string, run Run) ([]Residual, error) {
-	profile, err := infer.ProfileOn(engine, machine.Device)
-	if err != nil {
-		return nil, err
-	}
-	f := &vectorFit{machine: machine, engine: profile.Engine}
-	o := &Outcome{Machine: machine}
-	points, err := o.points(&Input{Runs: []Run{run}})
-	if err != nil {
-		return nil, err
-	}
-	var out []Residual
-	for i := range points {
-		p := &points[i]
-		r := p.residual()
-		if r.Fitted, err = f.predict(p); err != nil {
-			return nil, err
-		}
-		out = append(out, r)
-	}
-	return out, nil
-}

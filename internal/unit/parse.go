@@ -23,12 +23,6 @@ func ParseByteRate(s string) (ByteRate, error) {
 	return ByteRate(v), err
 }
 
-// ParseFLOPRate reads a compute rate above zero such as 989TFLOP/s.
-func ParseFLOPRate(s string) (FLOPRate, error) {
-	v, err := flopRateQ.float(s)
-	return FLOPRate(v), err
-}
-
 // ParseSeconds reads a time such as 0.193ms, 19.926s, 5min, 3h or 54d.
 func ParseSeconds(s string) (Seconds, error) {
 	v, err := secondsQ.float(s)

@@ -60,8 +60,6 @@ var (
 		units: join(with(siPrefixes, "B", 1), with(binaryPrefixes, "B", 1))}
 	byteRateQ = quantity{what: "a data rate", most: maxRate, example: "50GB/s, or 400Gb/s in bits",
 		units: join(with(siPrefixes, "B/s", 1), with(binaryPrefixes, "B/s", 1), with(siPrefixes, "b/s", 8), with(siPrefixes, "bps", 8))}
-	flopRateQ = quantity{what: "a compute rate", most: maxRate, example: "989TFLOP/s",
-		units: join(with(siPrefixes, "FLOP/s", 1), with(siPrefixes, "FLOPS", 1))}
 	secondsQ = quantity{what: "a time", example: "0.193ms", zero: true, most: maxSeconds,
 		units: []suffix{{"ns", 1, 1e9}, {"us", 1, 1e6}, {"µs", 1, 1e6}, {"ms", 1, 1e3}, {"s", 1, 1}, {"min", 60, 1}, {"h", 3600, 1}, {"d", 86400, 1}}}
 	countQ = quantity{what: "a count", example: "15360 or 14.8T", zero: true,

@@ -9,14 +9,11 @@ import (
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
-// engineOfRun, modelOfRun and gpuOfRun are values by which runs are left out.
+// engineOfRun and modelOfRun are values by which runs are left out.
 func engineOfRun(r *ServingRun) string { return r.Engine }
 
 // modelOfRun is the run's model.
 func modelOfRun(r *ServingRun) string { return r.Model }
-
-// gpuOfRun is the run's GPU.
-func gpuOfRun(r *ServingRun) string { return r.GPU }
 
 // leaveOut predicts the runs of each value, for example of each model, with profiles
 // that were fitted without any of them, as a user's run would be predicted: by the

@@ -26,7 +26,7 @@ func TestServingLeaveOut(t *testing.T) {
 			}
 		}
 	}
-	for what, of := range map[string]func(*ServingRun) string{"model": modelOfRun, "gpu": gpuOfRun} {
+	for what, of := range map[string]func(*ServingRun) string{"model": modelOfRun, "gpu": func(r *ServingRun) string { return r.GPU }} {
 		held, err := leaveOut(releases, fits, of, p)
 		if err != nil {
 			t.Fatal(err)

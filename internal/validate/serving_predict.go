@@ -241,3 +241,6 @@ func cacheFormat(s *infer.Setup) unit.Format {
 	}
 	return unit.BF16
 }
+
+// clusterName is the cluster of a row as the catalogue reads it.
+func clusterName(gpu string, n int) string { return fmt.Sprintf("%sx%d", gpu, n) }

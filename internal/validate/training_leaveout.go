@@ -47,7 +47,7 @@ func alone(ctx context.Context, runs []Run, p *Predictor) ([]lone, error) {
 }
 
 // family is the sustained share that the dense runs of the Megatron family which keep lets in
-// give a device, as Refit does: the median of its own runs, where there are at least least, else of
+// give a device, as refit_constants_test.go does: the median of its own runs, where there are at least least, else of
 // the devices of its generation, else of the generations; 0 of none.
 func family(all []lone, p *Prediction, least int, keep func(y *lone) bool) float64 {
 	runs := map[string]map[string][]float64{} // by generation and device

@@ -148,7 +148,7 @@ func TestDefectsOfStreams(t *testing.T) {
 	add(s, computed[trainFields]{op: operation("defect", "/api/v1/defect", tagTraining, "a defect"), document: Done{}, answer: func(context.Context, *trainFields, progress) (any, error) {
 		panic("out of range")
 	}})
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(s.handler)
 	defer h.Close()
 	defer s.Close()
 	name, data := event(t, bufio.NewReader(open(t, t.Context(), h.Client(), h.URL+"/api/v1/defect", example{}).Body))

@@ -13,13 +13,6 @@ func (e example) with(more example) example {
 	return all
 }
 
-// without is the example without one of its members.
-func (e example) without(name string) example {
-	rest := maps.Clone(e)
-	delete(rest, name)
-	return rest
-}
-
 var (
 	trainExample    = example{"model": "llama-3.1-8b", "cluster": "h100x16", "global_batch": 128, "seq": 8192}
 	planExample     = trainExample.with(example{"plan": "tp=2,pp=1,zero=1"})

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -156,7 +157,7 @@ func TestLimits(t *testing.T) {
 // Fifty searches at once are all answered, and leave nothing behind.
 func TestManySearches(t *testing.T) {
 	s := New(Options{})
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(s.handler)
 	before := runtime.NumGoroutine()
 	client := h.Client()
 	var wg sync.WaitGroup
@@ -245,4 +246,11 @@ func TestStopDuringSearches(t *testing.T) {
 	}
 	client.CloseIdleConnections()
 	noneLeft(t, before)
+}
+
+// without is the example without one of its members.
+func (e example) without(name string) example {
+	rest := maps.Clone(e)
+	delete(rest, name)
+	return rest
 }

@@ -24,7 +24,7 @@ func BenchmarkPrice(b *testing.B) {
 		r := httptest.NewRequest(http.MethodPost, "http://localhost"+path, strings.NewReader(string(text)))
 		r.Header.Set("Content-Type", "application/json")
 		w := httptest.NewRecorder()
-		s.Handler().ServeHTTP(w, r)
+		s.handler.ServeHTTP(w, r)
 		if w.Code != 200 {
 			b.Fatalf("%d %s", w.Code, w.Body)
 		}

@@ -84,9 +84,6 @@ func describe(o Options) huma.Config {
 	return c
 }
 
-// Handler answers requests.
-func (s *Server) Handler() http.Handler { return s.handler }
-
 // Close ends what is being computed: its requests are told that the server stops.
 func (s *Server) Close() { s.stop() }
 

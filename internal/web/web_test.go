@@ -25,7 +25,7 @@ func serve(t *testing.T, o Options) *httptest.Server {
 
 func serveOn(t *testing.T, s *Server) *httptest.Server {
 	t.Helper()
-	h := httptest.NewServer(s.Handler())
+	h := httptest.NewServer(s.handler)
 	t.Cleanup(func() {
 		s.Close()
 		h.Close()

@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -127,6 +126,3 @@ func heldOut(groups map[string][]float64, tail float64) float64 {
 }
 
 func rounded(v float64) float64 { return math.Round(v*1000) / 1000 }
-
-// clusterName is the cluster of a row as the catalogue reads it.
-func clusterName(gpu string, n int) string { return fmt.Sprintf("%sx%d", gpu, n) }

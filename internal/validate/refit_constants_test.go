@@ -1,7 +1,6 @@
 package validate
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -27,12 +26,6 @@ type Fit struct {
 // ones are not among them; DeepSeek-V3 is in no fit, so that its published step
 // stays a test.
 var sustainedSources = []string{"dgxc", "mbridge", "nemo", "selrec", "simumax", "zb"}
-
-// leastRows is how many runs a device needs for a share of its own.
-const leastRows = 5
-
-// probe is two values of a constant between which a run's step is almost linear.
-type probe struct{ low, high float64 }
 
 // Refit fits the constants to runs, one after the other: the sustained shares to
 // dense models, then the experts' wait to the others, the eager engines' shares and
@@ -63,26 +56,9 @@ func (f *Fit) Generic() hw.Sustained {
 	return hw.Sustained{Share: median(all), Assumed: true}
 }
 
-// exact solves for the constant with which a run is predicted exactly, its step
-// being linear between the probes.
+// exact is exactBy with the catalogue's models.
 func exact(r *Run, at probe, set func(*cost.Options, float64)) (value float64, p *Prediction, err error) {
 	return exactBy(&Predictor{}, r, at, set)
-}
-
-// exactBy is exact with a predictor's folder of models.
-func exactBy(by *Predictor, r *Run, at probe, set func(*cost.Options, float64)) (value float64, p *Prediction, err error) {
-	var steps [2]float64
-	for i, v := range [2]float64{at.low, at.high} {
-		o := by.Options
-		set(&o, v)
-		pr := Predictor{Configs: by.Configs, Options: o}
-		if p, err = pr.Predict(r); err != nil {
-			return 0, nil, fmt.Errorf("%s: %w", r.ID, err)
-		}
-		steps[i] = float64(p.Result.Step)
-	}
-	want := p.Result.Tokens / float64(r.GPUs) / r.TokensPerSecondPerGPU
-	return at.low + (at.high-at.low)*(want-steps[0])/(steps[1]-steps[0]), p, nil
 }
 
 // sustained fits 1/share, in which the step is linear.
@@ -189,9 +165,6 @@ func (f *Fit) eager(runs []Run, source string) error {
 	}
 	return nil
 }
-
-// longSeq is where attention is most of a run's work, in tokens.
-const longSeq = 16384
 
 // attention searches the share with which the eager engine's runs of long
 // sequences have the smallest median of |ln(predicted/measured)|, to a hundredth.
