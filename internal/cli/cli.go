@@ -11,10 +11,12 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"log"
 	"os"
 	"os/signal"
 	"syscall"
 
+	"github.com/ridgeline/ridgeline/internal/openai"
 	"github.com/ridgeline/ridgeline/internal/report"
 )
 
@@ -37,6 +39,7 @@ func (env *Env) print(draw func(p *report.Page)) error {
 func Run(args []string, in io.Reader, out, errs io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	log.SetOutput(openai.Log(errs)) // what libraries say that have no logger to be set
 	root := newRoot(&Env{Stdin: in, Stdout: out, Stderr: errs})
 	help := &watched{w: out}
 	root.SetOut(help) // what cobra itself prints, and does not check

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net"
+	"strings"
 )
 
 // classify finds the class of an error of the exchange.
@@ -19,6 +20,9 @@ func (c *Client) classify(ctx context.Context, err error, a *Answer) (Class, str
 		return Interrupted, "given up by the client"
 	}
 	text := c.clean(err.Error())
+	if strings.Contains(text, lostAfter) {
+		text = spoke
+	}
 	var dial *net.OpError
 	var dns *net.DNSError
 	switch {
