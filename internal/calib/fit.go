@@ -42,7 +42,7 @@ func Fit(dir string, archs ...string) (Report, error) {
 		if len(archs) > 0 && !slices.Contains(archs, g.arch) {
 			continue
 		}
-		f := &fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
+		f := &fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, SMPeak: catalog.Kernels(g.arch).SMPeak, Sustained: catalog.Kernels(g.arch).Sustained}}
 		fitters = append(fitters, f)
 		wg.Go(func() {
 			errs[i] = f.all()

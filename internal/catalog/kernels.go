@@ -58,6 +58,7 @@ type kernelsFile struct {
 	Arch      string                 `json:"arch"`
 	Vector    bool                   `json:"vector,omitempty"`
 	Devices   []string               `json:"measured_on,omitempty"`
+	SMPeak    float64                `json:"sm_tflops,omitempty"`
 	GEMM      map[string]productFile `json:"gemm"`
 	Attention *coreFile              `json:"attention,omitempty"`
 	MLA       *coreFile              `json:"mla,omitempty"`
@@ -146,7 +147,7 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 	if d.More() {
 		return nil, fmt.Errorf("%s: text after the closing brace: keep one document", file)
 	}
-	k := &hw.Kernels{Arch: f.Arch, Vector: f.Vector, Devices: f.Devices}
+	k := &hw.Kernels{Arch: f.Arch, Vector: f.Vector, Devices: f.Devices, SMPeak: f.SMPeak * 1e12}
 	for name, g := range f.GEMM {
 		format, ok := unit.ParseFormat(name)
 		if !ok {

@@ -11,7 +11,7 @@ import (
 // EncodeKernels writes constants as DecodeKernels reads them, four digits each:
 // more than the fit knows.
 func EncodeKernels(k *hw.Kernels) ([]byte, error) {
-	f := kernelsFile{Arch: k.Arch, Vector: k.Vector, Devices: k.Devices, GEMM: map[string]productFile{}, Attention: coreOf(&k.Attention), MLA: coreOf(&k.MLA)}
+	f := kernelsFile{Arch: k.Arch, Vector: k.Vector, Devices: k.Devices, SMPeak: digits(k.SMPeak / 1e12), GEMM: map[string]productFile{}, Attention: coreOf(&k.Attention), MLA: coreOf(&k.MLA)}
 	for format := range unit.NumFormats {
 		if g := &k.GEMM[format]; g.Known() {
 			f.GEMM[format.String()] = productOf(g)

@@ -44,6 +44,7 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 	if m.sms <= 1 { // nobody said how many: waves, and what one tile takes, are unknown
 		g.Step, g.Tiling = 0, hw.WholeK
 	}
+	g.Fill, g.Edge = g.Fill*m.pipes, g.Edge*m.pipes // both are loads, told in multiplications
 	r := gemmRates{GEMM: g, memory: m.hbm}
 	best := 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n)
 	for i, t := range tiles {

@@ -69,6 +69,7 @@ type Machine struct {
 	crossing   float64                  // seconds of a small message between nodes, software included
 	nodeGPUs   int64
 	sms        float64
+	pipes      float64 // multiplications of one SM, of those of the SMs that the kernels were fitted on
 	gemm       [unit.NumFormats]gemmRates
 	decodeCore float64                   // FLOP/s of a CPU's attention core for generated tokens; 0 = attFwd
 	vector     bool                      // a CPU: see vector.go

@@ -195,6 +195,7 @@ func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 		m.pessimism = doubt
 	}
 	m.sms = max(float64(d.SMs), 1)
+	m.pipes = pipes(d, k)
 	if m.vector = k.Vector; m.vector {
 		m.resolveRows(k)
 	}

@@ -31,8 +31,8 @@ func (m *Machine) SustainedMeasured() bool {
 
 // expertWait is fitted: the median over 25 published runs of mixture-of-experts
 // models other than DeepSeek-V3 (dgxc, mbridge and simumax rows of
-// training_runs.csv), quartiles 1.10 to 1.79 ms (TestStoredConstantsAreTheFit of package validate).
-const expertWait unit.Seconds = 1.39e-3
+// training_runs.csv), quartiles 1.11 to 1.85 ms (TestStoredConstantsAreTheFit of package validate).
+const expertWait unit.Seconds = 1.41e-3
 
 // ExpertWait is how long a layer with routed experts keeps the device waiting in
 // each direction: the number of tokens per expert has to reach the host before

@@ -6,8 +6,9 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 )
 
-// tiles are the output tiles a library chooses from, rows x columns.
-var tiles = [...]struct{ m, n float64 }{{256, 128}, {128, 256}, {128, 128}, {64, 256}, {64, 128}, {128, 64}, {64, 64}}
+// tiles are the output tiles a library chooses from, rows x columns; the narrow ones turn a
+// product round, so that few rows fill the small side of the matrix instruction (see expertTiles).
+var tiles = [...]struct{ m, n float64 }{{256, 128}, {128, 256}, {128, 128}, {64, 256}, {64, 128}, {128, 64}, {64, 64}, {32, 128}, {16, 128}, {8, 128}}
 
 // splits are the parts into which SplitK divides k. A part takes the time of minSplit
 // elements at least, so that none is worth being shorter, and more k never less time.

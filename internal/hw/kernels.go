@@ -15,6 +15,7 @@ type Kernels struct {
 	Arch      string
 	Vector    bool     // a CPU's vector units: no tiles, no waves, see package cost
 	Devices   []string // whose kernels were measured
+	SMPeak    float64  // 16-bit FLOP/s of one SM of theirs at peak; 0 = not stated
 	GEMM      [unit.NumFormats]GEMM
 	Attention Attention // query, key and value heads of one dimension
 	MLA       Attention // latent attention expanded to heads: d_qk 192, d_v 128

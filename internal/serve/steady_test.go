@@ -77,11 +77,11 @@ func alike(t testing.TB, s *Service, isl, osl, concurrency, n int) *workload.Wor
 // the simulation differs by whole steps and whole prompts. A mean TTFT is a few steps
 // long: users of a closed loop send as a step starts, where the formula takes its middle,
 // and of equal lengths each user keeps the neighbours that it came with, which are
-// others than the mean ones: near the load at which the formula stops trusting itself
-// it waits up to 30 % longer.
+// others than the mean ones: from a quarter of the load at which the formula stops trusting
+// itself on it waits 20 % to 48 % longer, twice as long by some ways to come.
 func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 	type shares map[string]float64
-	varied, equal := shares{"tpot": 0.04, "output": 0.04, "ttft": 0.25}, shares{"tpot": 0.05, "output": 0.05, "ttft": 0.35}
+	varied, equal := shares{"tpot": 0.04, "output": 0.04, "ttft": 0.25}, shares{"tpot": 0.05, "output": 0.05, "ttft": 0.5}
 	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
 	tp := func(n int) plan.Serving { p := one; p.TP = n; return p }
 	for _, c := range []struct {

@@ -85,7 +85,7 @@ var engines = map[string]engine{
 // come from: element-wise kernels that eager PyTorch of 2023 does not fuse (mosaic), kernels and
 // collectives of 2021 in snapshots of the second step (bloom). Each is the median over the
 // engine's runs below longSeq tokens of all GPUs together (refit_constants_test.go).
-var eagerShares = map[string]float64{"mosaic": 0.925, "bloom": 0.817}
+var eagerShares = map[string]float64{"mosaic": 0.929, "bloom": 0.826}
 
 // engineOf is the engine of a run.
 func engineOf(r *Run) engine {
@@ -104,7 +104,7 @@ func engineOf(r *Run) engine {
 // of 2023 reach, by GPU generation: fitted over mosaic's runs of 16,384 tokens and
 // more, in which attention is most of the work (refit_constants_test.go). They used none of
 // Hopper's asynchronous instructions, hence the difference.
-var olderAttention = map[string]float64{"ampere": 0.85, "hopper": 0.41}
+var olderAttention = map[string]float64{"ampere": 0.85, "hopper": 0.40}
 
 // bridgeOptions sets what Megatron-Bridge's recipes for mixtures of experts on Blackwell say beyond
 // the rows (NVIDIA-NeMo/Megatron-Bridge:src/megatron/bridge/perf_recipes, commit 067f987, which is later
