@@ -39,7 +39,9 @@ func TestBytesAfterTheAnswer(t *testing.T) {
 		k := newClient(t, Config{URL: s.URL + "/v1", Insecure: true})
 		for range 50 {
 			a := k.Do(t.Context(), &Request{Stream: true})
-			if a.Class != "" && (a.Class != Write || a.Reason != spoke) {
+			// Where the next request was written first, they are taken for the head of its answer.
+			head := a.Class == Reset && strings.Contains(a.Reason, "malformed HTTP response")
+			if a.Class != "" && !head && (a.Class != Write || a.Reason != spoke) {
 				t.Errorf("TLS %v: %q %s", secure, a.Class, a.Reason)
 			}
 		}
