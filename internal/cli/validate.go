@@ -59,8 +59,8 @@ second and GPU, and memory where the run states it. What a row leaves unsaid is 
 source's engine did, or the least recomputation that fits. docs/formats.md lists the columns.
 
 --leave-out fits the constants of whole steps again to the table, without the model, the GPU and the
-framework (source) of each run, and states the errors of that beside. A GPU takes five dense runs for
-constants of its own.
+framework (source) of each run, and states the errors of that beside. The other runs have to hold five
+dense ones of some GPU; where they do not, that part is not stated, and a line says so.
 
 --fail-above METRIC=FRACTION exits with 4 where a metric's median error is larger.`,
 		Example: `  ridgeline validate training --runs training_runs.csv
@@ -87,7 +87,10 @@ constants of its own.
 		if err := show(cmd, d, report.Validation); err != nil {
 			return err
 		}
-		return cmp.Or(interrupted(d), judge(d, thresholds))
+		if err := cmp.Or(interrupted(d), judge(d, thresholds)); err != nil || !leaveOut || len(d.LeftOut) > 0 {
+			return err
+		}
+		return usagef("--leave-out: nothing could be left out: %s: give more runs, or leave the flag out", cmp.Or(strings.Join(d.LeftOutNotes, "; "), "no run was predicted"))
 	}
 	return cmd
 }
@@ -104,11 +107,8 @@ func validateTraining(ctx context.Context, path string, leaveOut bool, p *valida
 	}
 	d := validate.Training(ctx, runs, bad, p)
 	if leaveOut && ctx.Err() == nil {
-		if d.LeftOut, err = validate.TrainingLeaveOut(ctx, runs, p); err != nil {
+		if d.LeftOut, d.LeftOutNotes, err = validate.TrainingLeaveOut(ctx, runs, p); err != nil {
 			return nil, err
-		}
-		if len(d.LeftOut) == 0 {
-			return nil, usagef("--leave-out: without each run's own kind fewer than five dense runs of any GPU are left: give more runs, or leave it out")
 		}
 	}
 	return d, nil

@@ -69,6 +69,9 @@ func DecodeRanges(data []byte) ([]Ranges, error) {
 	return rs, nil
 }
 
+// AllRanges are the ranges of GPUs with kernels of their own and then of others.
+func AllRanges() []Ranges { return slices.Clone(loadRanges()) }
+
 // Ranges is how far to trust the engine's predictions.
 func (e *Engine) Ranges() *Ranges {
 	rs := loadRanges()

@@ -11,7 +11,21 @@ import (
 // Accuracy prints every kind's errors beside the targets.
 func Accuracy(p *Page, a *validate.Accuracy) {
 	p.Heading("Errors of predictions, |predicted/measured - 1|")
-	p.Table([]Column{Left("what"), Right("n"), Right("median"), Right("mean"), Right("target"), Right("mean"), Left("")}, targetRows(a, "missed"))
+	var columns []Column
+	for i, h := range targetHead {
+		if i == 0 || h == "" {
+			columns = append(columns, Left(h))
+		} else {
+			columns = append(columns, Right(h))
+		}
+	}
+	rows := targetRows(a, "missed")
+	p.Table(columns, rows)
+	if left := leftOutTargets(a, "missed"); len(left) > 0 {
+		p.Line("")
+		p.Heading("The same with constants that did not see the row's model, GPU or framework")
+		p.Table([]Column{Left("what"), Left("left out"), Right("n"), Right("median"), Right("mean"), Right("target"), Right("mean"), Left("")}, left)
+	}
 	for _, m := range a.Missing {
 		p.Text(0, "Not in the folder: %s", m)
 	}
@@ -25,19 +39,40 @@ func Accuracy(p *Page, a *validate.Accuracy) {
 	}
 }
 
+// targetHead is the head of targetRows.
+var targetHead = []string{"what", "fitted to", "n", "median", "mean", "target median", "mean", ""}
+
 // targetRows are the cells of the targets' table.
 func targetRows(a *validate.Accuracy, missed string) [][]string {
 	var rows [][]string
 	for i := range a.Targets {
 		t := &a.Targets[i]
-		cells := []string{t.What, strconv.Itoa(t.N), percent(t.Median), "", percent(t.TargetMedian), "", missed}
+		cells := []string{t.What, t.Fitted, strconv.Itoa(t.N), percent(t.Median), "", percent(t.TargetMedian), "", missed}
 		if t.TargetMean > 0 {
-			cells[3], cells[5] = percent(t.Mean), percent(t.TargetMean)
+			cells[4], cells[6] = percent(t.Mean), percent(t.TargetMean)
 		}
 		if t.Met() {
-			cells[6] = ""
+			cells[7] = ""
 		}
 		rows = append(rows, cells)
+	}
+	return rows
+}
+
+// leftOutTargets are the cells of the targets on rows whose model, GPU or framework no
+// constant saw.
+func leftOutTargets(a *validate.Accuracy, missed string) [][]string {
+	var rows [][]string
+	for i := range a.Targets {
+		t := &a.Targets[i]
+		for k := range t.LeftOut {
+			l := &t.LeftOut[k]
+			cells := []string{t.What, l.What, strconv.Itoa(l.N), percent(l.Median), percent(l.Mean), percent(t.TargetMedian), percent(t.TargetMean), missed}
+			if t.MetLeftOut(l) {
+				cells[7] = ""
+			}
+			rows = append(rows, cells)
+		}
 	}
 	return rows
 }
@@ -45,8 +80,10 @@ func targetRows(a *validate.Accuracy, missed string) [][]string {
 // AccuracyBlocks are the tables of the accuracy document in Markdown, by their names.
 // stamp says when and with which version they were written.
 func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
-	b := map[string]string{"targets": stamp + "\n\n" +
-		markdown([]string{"what", "n", "median", "mean", "target median", "target mean", ""}, targetRows(a, "**missed**")) + "\n" + timesLine(a)}
+	b := map[string]string{"targets": stamp + "\n\n" + markdown(targetHead, targetRows(a, "**missed**")) + "\n" + timesLine(a), "ranges": rangesBlock()}
+	if rows := leftOutTargets(a, "**missed**"); len(rows) > 0 {
+		b["targets-left-out"] = markdown([]string{"what", "left out", "n", "median", "mean", "target median", "mean", ""}, rows)
+	}
 	if d := a.Training; d != nil {
 		if len(d.LeftOut) > 0 {
 			b["left-out"] = markdown(leftOutHead, leftOutRows(d))
@@ -58,6 +95,10 @@ func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
 		b["kernels"] = markdown([]string{"kind", "GPU", "table", "n", "median", "mean", "p90", "bias"}, kernelRows(d))
 	}
 	if d := a.Serving; d != nil {
+		if s := validate.StoredLeftOut(); s.Rows == d.Rows {
+			b["serving-left-out"] = "Fitted anew for each on " + s.Written + ".\n\n" +
+				markdown([]string{"left out", "runs of", "n", "TPOT median", "mean", "bias", "TTFT median", "mean"}, servingLeftOutRows(s))
+		}
 		b["serving"] = markdown([]string{"group", "n", "TPOT median", "mean", "bias", "TTFT median", "mean", "bias"}, servingRows(d))
 	}
 	if len(a.Requests) > 0 {
@@ -183,7 +224,7 @@ func markdown(head []string, rows [][]string) string {
 }
 
 // accuracyBlocks are the names of AccuracyBlocks.
-var accuracyBlocks = []string{"targets", "training", "farthest", "left-out", "ranges", "kernels", "serving", "requests"}
+var accuracyBlocks = []string{"targets", "targets-left-out", "training", "farthest", "left-out", "ranges", "kernels", "serving", "serving-left-out", "requests"}
 
 // ReplaceBlocks puts the blocks into a document, each between the lines
 // <!-- begin NAME --> and <!-- end NAME -->; a name without a block keeps what it holds. A

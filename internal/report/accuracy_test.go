@@ -9,11 +9,18 @@ import (
 
 func TestAccuracyBlocks(t *testing.T) {
 	a := &validate.Accuracy{Targets: []validate.Target{
-		{What: "GEMM tables", N: 3, Median: 0.06, Mean: 0.2, TargetMedian: 0.07, TargetMean: 0.12},
+		{What: "GEMM tables", N: 3, Median: 0.06, Mean: 0.2, TargetMedian: 0.07, TargetMean: 0.12, Fitted: "some",
+			LeftOut: []validate.TargetLeftOut{{What: "model", N: 2, Median: 0.05, Mean: 0.1}, {What: "gpu", N: 1, Median: 0.08, Mean: 0.1}}},
 		{What: "mean TPOT of x", N: 4, Median: 0.02, TargetMedian: 0.03},
 	}, Seconds: map[string]float64{"operators": 2}}
 	got := AccuracyBlocks(a, "today")["targets"]
-	for _, want := range []string{"today\n", "| GEMM tables | 3 | 6.0 % | 20.0 % | 7.0 % | 12.0 % | **missed** |", "| mean TPOT of x | 4 | 2.0 % |  | 3.0 % |  |  |", "operators 2.0 s"} {
+	left := AccuracyBlocks(a, "today")["targets-left-out"]
+	for _, want := range []string{"| GEMM tables | model | 2 | 5.0 % | 10.0 % | 7.0 % | 12.0 % |  |", "| GEMM tables | gpu | 1 | 8.0 % | 10.0 % | 7.0 % | 12.0 % | **missed** |"} {
+		if !strings.Contains(left, want) {
+			t.Errorf("no %q in:\n%s", want, left)
+		}
+	}
+	for _, want := range []string{"today\n", "| GEMM tables | some | 3 | 6.0 % | 20.0 % | 7.0 % | 12.0 % | **missed** |", "| mean TPOT of x |  | 4 | 2.0 % |  | 3.0 % |  |  |", "operators 2.0 s"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}

@@ -33,6 +33,9 @@ func Validation(p *Page, d *validate.Document) {
 		p.Heading("Constants fitted again without the model, the GPU or the framework of each run")
 		p.Table(append([]Column{Left("left out"), Left("which"), Left("ffn")}, errorColumns...), leftOutRows(d))
 	}
+	for _, n := range d.LeftOutNotes {
+		p.Text(0, "%s", n)
+	}
 	worst(p, d)
 	for i, s := range d.Skipped {
 		if i == 0 {

@@ -77,7 +77,7 @@ func All(ctx context.Context, dir, configs string, began func(kind string)) (*Ac
 	if a.Training != nil {
 		began("training runs that the constants did not see")
 		var err error
-		if a.Training.LeftOut, err = TrainingLeaveOut(ctx, a.trainingRuns, &Predictor{Configs: configs}); err != nil {
+		if a.Training.LeftOut, a.Training.LeftOutNotes, err = TrainingLeaveOut(ctx, a.trainingRuns, &Predictor{Configs: configs}); err != nil {
 			return nil, err
 		}
 	}

@@ -22,6 +22,8 @@ type Document struct {
 	Predictions []Scored `json:"predictions"`
 	// LeftOut is the errors of runs that the constants did not see, see TrainingLeaveOut.
 	LeftOut []Group `json:"left_out,omitempty"`
+	// LeftOutNotes say which runs are in none of LeftOut, and why.
+	LeftOutNotes []string `json:"left_out_notes,omitempty"`
 	// Malformed is how many of Skipped, its first ones, are bad input: rows that make
 	// no sense or name what does not exist.
 	Malformed int `json:"-"`

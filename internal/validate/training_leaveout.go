@@ -151,28 +151,30 @@ func (l *left) without(all []lone, x *lone, p *Predictor) (float64, error) {
 // TrainingLeaveOut predicts every run with constants of which it took no part: fitted again without
 // its model, without its GPU, without its framework (source). Kernel constants come
 // from kernel tables and stay. Where fewer than leastRows dense runs of a device are left,
-// those of other devices tell its share, and where there are none the run is in no group. A group for each of the three over all, dense and
+// those of other devices tell its share, and where there are none the run is in no group, which a
+// note says. A group for each of the three over all, dense and
 // mixture-of-experts models and for each thing left out, key: left_out, which, ffn.
-func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) ([]Group, error) {
+func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) (groups []Group, notes []string, err error) {
 	all, err := alone(ctx, runs, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var groups []Group
 	for k := range lefts {
 		l := &lefts[k]
 		byFFN, byName := map[string][]float64{}, map[string][]float64{}
 		var names []string
+		lone := 0
 		for i := range all {
 			if err := ctx.Err(); err != nil {
-				return nil, fmt.Errorf("interrupted while leaving runs out: %w", err)
+				return nil, nil, fmt.Errorf("interrupted while leaving runs out: %w", err)
 			}
 			x := &all[i]
 			ratio, err := l.without(all, x, p)
 			if err != nil {
-				return nil, fmt.Errorf("%s: %w", x.ID, err)
+				return nil, nil, fmt.Errorf("%s: %w", x.ID, err)
 			}
 			if ratio == 0 {
+				lone++
 				continue
 			}
 			name, ffn := l.name(x), "dense"
@@ -184,8 +186,14 @@ func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) ([]Group, e
 			}
 			byName[name] = append(byName[name], ratio)
 			byFFN[ffn], byFFN[""] = append(byFFN[ffn], ratio), append(byFFN[""], ratio)
+			if ffn == "dense" && x.Recompute != "" {
+				byFFN[CutDense] = append(byFFN[CutDense], ratio)
+			}
 		}
-		for _, ffn := range []string{"", "dense", "moe"} {
+		if lone > 0 {
+			notes = append(notes, fmt.Sprintf("%s left out: %d of %d runs are not stated: without the runs of their own %s fewer than %d dense runs of the Megatron family are left of every GPU, and no share can be fitted", l.what, lone, len(all), l.what, leastRows))
+		}
+		for _, ffn := range []string{"", "dense", CutDense, "moe"} {
 			if v := byFFN[ffn]; len(v) > 0 && (ffn == "" || len(v) < len(byFFN[""])) {
 				groups = append(groups, Group{Key: map[string]string{"left_out": l.what, "which": "each", "ffn": ffn}, Errors: errorsOf(v)})
 			}
@@ -195,7 +203,7 @@ func TrainingLeaveOut(ctx context.Context, runs []Run, p *Predictor) ([]Group, e
 			groups = append(groups, Group{Key: map[string]string{"left_out": l.what, "which": name, "ffn": ""}, Errors: errorsOf(byName[name])})
 		}
 	}
-	return groups, nil
+	return groups, notes, nil
 }
 
 // name is what of a run is left out.

@@ -1,0 +1,48 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/train"
+	"github.com/ridgeline/ridgeline/internal/validate"
+)
+
+// rangesBlock is the 80 % ranges that answers state, as factors on the predicted time.
+func rangesBlock() string {
+	between := func(low, high float64) string { return fmt.Sprintf("%.3g to %.3g", low, high) }
+	rows := [][]string{
+		{"training step, dense", "has runs", between(train.DenseRange[0], train.DenseRange[1])},
+		{"training step, mixture of experts", "has runs", between(train.MoERange[0], train.MoERange[1])},
+		{"training step, dense", "has none", between(train.DenseStrangerRange[0], train.DenseStrangerRange[1])},
+		{"training step, mixture of experts", "has none", between(train.MoEStrangerRange[0], train.MoEStrangerRange[1])},
+	}
+	for _, r := range infer.AllRanges() {
+		gpu := "has measured kernels"
+		if !r.Measured {
+			gpu = "has none"
+		}
+		rows = append(rows, []string{"TPOT", gpu, between(r.TPOT.Low, r.TPOT.High)}, []string{"TTFT", gpu, between(r.TTFT.Low, r.TTFT.High)})
+	}
+	return markdown([]string{"time", "the GPU", "measured over predicted, four in five"}, rows)
+}
+
+// servingLeftOutRows are the cells of the stored errors of serving runs left out.
+func servingLeftOutRows(s *validate.LeftOutServing) [][]string {
+	var rows [][]string
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		what := "their " + g.Key["left_out"]
+		which := g.Key["which"]
+		if which == "each" {
+			which = "all"
+		}
+		cells := []string{what, which, strconv.Itoa(g.N), percent(g.MedianAPE), percent(g.MAPE), fmt.Sprintf("%+.1f %%", 100*g.Bias), "", ""}
+		if g.TTFT != nil {
+			cells[6], cells[7] = percent(g.TTFT.MedianAPE), percent(g.TTFT.MAPE)
+		}
+		rows = append(rows, cells)
+	}
+	return rows
+}
