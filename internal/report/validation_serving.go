@@ -12,6 +12,9 @@ import (
 func Serving(p *Page, d *validate.Document) {
 	scored(p, d, "Errors are |predicted/measured - 1| of mean times; bias is the median of predicted/measured - 1: above 0 is too slow.",
 		validate.MetricTPOT, validate.MetricTTFT)
+	for _, n := range d.Notes {
+		p.Text(0, "%s", n)
+	}
 	var rows [][]string
 	for i := range d.Groups {
 		g := &d.Groups[i]

@@ -27,5 +27,11 @@ func (r *Run) check(m *model.Model) error {
 	case r.DP > 0 && r.TP*r.PP*r.CP*r.DP != r.GPUs: // each is at most gpus, and tp x pp x cp too
 		return wrong(fmt.Errorf("%d x %d x %d x %d = %d do not make %d: correct one of them", r.TP, r.PP, r.CP, r.DP, r.TP*r.PP*r.CP*r.DP, r.GPUs), "tp", "pp", "cp", "dp", "gpus")
 	}
+	switch ranks := r.GPUs / (r.TP * r.PP); {
+	case r.ShardGroup > 0 && ranks%r.ShardGroup != 0:
+		return wrong(fmt.Errorf("%d does not divide the %d ranks that hold the same layers: correct one of them", r.ShardGroup, ranks), "shard_group", "gpus", "tp", "pp")
+	case m.MaxContext > 0 && int64(r.Seq) > m.MaxContext:
+		return wrong(fmt.Errorf("%d tokens exceed the context of %s, %d: correct it", r.Seq, m.Name, m.MaxContext), "seq_len")
+	}
 	return nil
 }

@@ -3,6 +3,7 @@ package validate
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -58,9 +59,30 @@ func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPr
 	d.Skipped = append(d.Skipped, misfits...)
 	d.Scored = len(d.Predictions)
 	d.Metrics[MetricTPOT], d.Metrics[MetricTTFT] = errorsOf(all.tpot), errorsOf(all.ttft)
+	d.Notes = unitNotes(d.Metrics)
 	d.coverage()
 	d.timeGroups(groups)
 	return d
+}
+
+// unitSlip bounds median ratios of predicted over measured times that tell of a wrong unit:
+// half a thousand to twice as much, or the same below 1.
+const unitSlip = 2
+
+// unitNotes ask after the unit of a column whose values lie a thousandfold off.
+func unitNotes(metrics map[string]Errors) (notes []string) {
+	for _, m := range []string{MetricTPOT, MetricTTFT} {
+		e := metrics[m]
+		for _, x := range []struct {
+			ratio float64
+			unit  string
+		}{{e.Bias + 1, "seconds"}, {1 / (e.Bias + 1), "microseconds"}} {
+			if e.N > 0 && x.ratio > 1000/unitSlip && x.ratio < 1000*unitSlip {
+				notes = append(notes, fmt.Sprintf("half of the values of %s_ms are %.0f times off: %s in a column of milliseconds?", m, x.ratio, x.unit))
+			}
+		}
+	}
+	return notes
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

@@ -99,7 +99,7 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 	}
 	each := (r.Concurrency + r.Plan.Replicas - 1) / r.Plan.Replicas
 	isl, osl := r.lengths()
-	if err := withinContext(isl, osl, b.engine.Setup().Model); err != nil {
+	if err := r.withinContext(b.engine.Setup().Model); err != nil {
 		return nil, err
 	}
 	s, err := infer.Steady(b.engine, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(each), Spec: b.spec, Stepper: b.stepper, Fixed: !r.Varied})
@@ -111,12 +111,18 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 		Ranges: b.engine.Ranges(), Floor: s.Step.Floor / unit.Seconds(b.spec.Tokens()), Tails: s.Valid()}, nil
 }
 
-// withinContext refuses requests longer than the model's context.
-func withinContext(isl, osl int64, m *model.Model) error {
-	if m.MaxContext > 0 && isl+osl > m.MaxContext {
-		return wrong(fmt.Errorf("a request of %d + %d tokens exceeds the context of %s, %d: correct one of them", isl, osl, m.Name, m.MaxContext), "isl", "osl")
+// withinContext refuses requests longer than the model's context; of varied lengths, where
+// their mean is.
+func (r *ServingRun) withinContext(m *model.Model) error {
+	isl, osl := r.lengths()
+	if m.MaxContext <= 0 || isl+osl <= m.MaxContext {
+		return nil
 	}
-	return nil
+	mean := ""
+	if r.Varied {
+		mean = fmt.Sprintf(", %d on the mean of lengths that vary,", isl+osl)
+	}
+	return wrong(fmt.Errorf("a request of %d + %d tokens%s exceeds the context of %s, %d: correct one of them", r.ISL, r.OSL, mean, m.Name, m.MaxContext), "isl", "osl")
 }
 
 // build makes the engine of a run's layout, once for all runs that share it.

@@ -78,6 +78,9 @@ func (r *row) serving() ServingRun {
 		ISL:         r.count("isl", 1, needed), OSL: r.count("osl", 1, needed), Concurrency: r.count("concurrency", 1, needed), GPUs: r.count("gpus", 1, needed),
 		TPOT: r.number("tpot_ms", true), TTFT: r.number("ttft_ms", false),
 	}
+	if r.err == nil && s.OSL < 2 {
+		r.fail("column \"osl\" is %d and column \"tpot_ms\" is filled: a time per token takes two tokens, correct one of them", s.OSL)
+	}
 	if w := strings.ToLower(s.Speculation); w != "" && w != "none" && w != "mtp" {
 		r.fail("column \"spec_decode\" is %q: give none or mtp", s.Speculation)
 	}

@@ -13,8 +13,7 @@ func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
 	if err := errors.Join(pre.err, dec.err); err != nil {
 		return nil, err
 	}
-	isl, osl := r.lengths()
-	if err := withinContext(isl, osl, dec.engine.Setup().Model); err != nil {
+	if err := r.withinContext(dec.engine.Setup().Model); err != nil {
 		return nil, err
 	}
 	link, err := infer.NewKVLink(pre.cluster, int64(x.Prefill.GPUs()), int64(x.Decode.GPUs()))

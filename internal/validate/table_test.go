@@ -51,3 +51,13 @@ func TestTableKeepsTheOtherRows(t *testing.T) {
 		}
 	}
 }
+
+// A column in another unit is asked after; figures that are only far off are not.
+func TestUnitNotes(t *testing.T) {
+	for bias, want := range map[float64]string{1019: "tpot_ms are 1020 times off: seconds", 1.0/1100 - 1: "1100 times off: microseconds", 30: "", -0.97: "", 9999: ""} {
+		got := strings.Join(unitNotes(map[string]Errors{MetricTPOT: {N: 3, Bias: bias}}), "")
+		if want == "" && got != "" || !strings.Contains(got, want) {
+			t.Errorf("bias %g: %q, want %q", bias, got, want)
+		}
+	}
+}

@@ -53,8 +53,8 @@ const (
 
 var publishedRequests = []string{"RTX4090-Llama-3.1-8B", "RTXPRO6000-Qwen3-32B"}
 
-// published is fitted of a table with the published number of rows, else what is not known.
-func published(fitted string, is bool) string {
+// ofPublished is fitted of a table with the published number of rows, else what is not known.
+func ofPublished(fitted string, is bool) string {
 	if is {
 		return fitted
 	}
@@ -70,14 +70,14 @@ func targets(a *Accuracy) []Target {
 		}
 	}
 	if d := a.Operators; d != nil {
-		fittedSome := published(fittedSome, d.Rows == publishedKernels)
+		fittedSome := ofPublished(fittedSome, d.Rows == publishedKernels)
 		add("GEMM tables", d.cut(CutGEMM), 0.07, 0.12, fittedSome)
 		add("MoE tables", d.cut(CutExperts), 0.12, 0.20, fittedSome)
 		add("attention and MLA tables", d.cut(CutAttention), 0.10, 0.16, fittedSome)
 		add("collectives in one node", d.cut(CutCollectives), 0.12, 0.20, fittedSome)
 	}
 	if d := a.Serving; d != nil {
-		fittedAll := published(fittedAll, d.Rows == StoredLeftOut().Rows)
+		fittedAll := ofPublished(fittedAll, d.Rows == StoredLeftOut().Rows)
 		add("serving TPOT", d.metric(MetricTPOT), 0.07, 0.12, fittedAll, servingLeftOut(d, func(g *Group) *Errors { return &g.Errors })...)
 		add("serving TTFT", d.metric(MetricTTFT), 0.18, 0.30, fittedAll, servingLeftOut(d, func(g *Group) *Errors { return g.TTFT })...)
 	}
@@ -93,12 +93,12 @@ func targets(a *Accuracy) []Target {
 		} {
 			if e := r.metric(x.metric); e != nil && e.Spread != nil && e.N > 0 {
 				list = append(list, Target{What: x.what + " of " + r.Run, N: e.N, Median: x.of(e.Spread), TargetMedian: x.most,
-					Fitted: published(fittedAll, slices.Contains(publishedRequests, r.Run))})
+					Fitted: ofPublished(fittedAll, slices.Contains(publishedRequests, r.Run))})
 			}
 		}
 	}
 	if d := a.Training; d != nil {
-		fittedAll := published(fittedAll, d.Rows == publishedTraining)
+		fittedAll := ofPublished(fittedAll, d.Rows == publishedTraining)
 		add("training tokens/s, "+CutDense, d.cut(CutDense), 0.05, 0.08, fittedAll, trainingLeftOut(d, CutDense)...)
 		add("training tokens/s, "+CutMoE, d.cut(CutMoE), 0.12, 0.18, fittedAll, trainingLeftOut(d, "moe")...)
 		add("training tokens/s, all", d.metric(MetricThroughput), 0.09, 0.14, fittedAll, trainingLeftOut(d, "")...)

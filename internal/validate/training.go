@@ -137,6 +137,9 @@ func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Doc
 		}
 		r := &runs[i]
 		x, err := p.Predict(r)
+		if err == nil {
+			err = r.checkMeasured(x)
+		}
 		switch {
 		case isWrong(err):
 			d.Skipped = append(d.Skipped, Skipped{r.ID, oneLine(err)})

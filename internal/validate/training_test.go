@@ -70,7 +70,7 @@ func TestBlindToMeasurement(t *testing.T) {
 	a := Training(t.Context(), runs, nil, &Predictor{})
 	for i := range runs {
 		runs[i].TokensPerSecondPerGPU *= 3
-		runs[i].MemoryFigure *= 2
+		runs[i].MemoryFigure *= 1.1
 	}
 	b := Training(t.Context(), runs, nil, &Predictor{})
 	for i := range a.Predictions {
@@ -94,6 +94,11 @@ func TestSkippedIsSaid(t *testing.T) {
 		{",1,1,1,1,1,8,1,", ",1,1,1,1,1,8,7,", `column "zero": 7: give 0, 1, 2 or 3`},
 		{",8,1,,none,", ",8,3,1000000,none,", `columns "shard_group", "gpus": 1000000 on 8 GPUs`},
 		{",none,,,", ",none,,2,", `column "mtp": 2, and llama-2-7b has 0 MTP modules`},
+		{",8,1,,none,", ",8,1,3,none,", `columns "shard_group", "gpus", "tp", "pp": 3 does not divide the 8 ranks`},
+		{"llama-2-7b,,h100,8,bf16,4096", "llama-2-7b,,h100,8,bf16,1000000", `column "seq_len": 1000000 tokens exceed the context of llama-2-7b`},
+		{",10000,60,", ",9e8,60,", `column "tokens_per_s_per_gpu": 9e+08 make `},
+		{",10000,60,", ",10000,90000,", `column "memory_gb": 90000, and a h100-sxm holds `},
+		{",10000,60,", ",10000,0.001,", `column "memory_gb": 0.001, and the weights alone take `},
 		{"llama-2-7b,", "llama-2-7b,layers=0", `column "arch_params": `},
 	} {
 		runs, _, err := ReadRuns(strings.NewReader(strings.Replace(sample, c.old, c.new, 1)), "t")
