@@ -63,7 +63,7 @@ var layers = []layer{
 	{"api", "note argv launch unit workload balance sched model hw catalog plan work mem cost train infer serve deploy search advise bench compare store", "one answer for every face; formats nothing"},
 	{"ask", "note unit workload balance sched model hw plan train infer serve deploy advise api openai bench", "texts to requests: the same fields and words for every face; resolves no name itself"},
 	{"validate", "unit input workload sched model hw modelfile catalog plan work mem cost calib infer serve train", "judges predictions from above; nothing that predicts may read a measurement"},
-	{"tune", "unit record model hw catalog plan infer train api validate", "a machine of measurements; no formula of its own, and nothing that predicts may read it"},
+	{"tune", "unit record model hw catalog plan calib infer train api validate", "a machine of measurements; no formula of its own, and nothing that predicts may read it"},
 	{"report", "note tune argv launch unit record workload sched model hw catalog plan work mem cost train infer serve emulate netlab deploy search advise api validate openai bench compare store", "decides how an answer looks, never what it is"},
 	{"web", "note unit input balance sched model hw modelfile catalog plan workload bench compare store api ask report", "HTTP around questions and answers; computes nothing and opens no file that a request names"},
 	{"cli", "note balance tune ggufwrite web ask argv launch unit record tools probe workload input sched model hw modelfile catalog plan work mem cost calib train infer serve emulate netlab deploy search advise api validate report openai bench benchfile compare store prompt", "arguments in, exit code out"},

@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -33,8 +34,9 @@ var generations = []struct {
 
 // Fit reads a folder of kernel tables, <gpu>/<kind>/*.parquet, and fits the
 // constants of every generation in it, or of those named, generations side by side. The means
-// for generations without tables need all of them.
-func Fit(dir string, archs ...string) (Report, error) {
+// for generations without tables need all of them. Rows of another GPU than their folder's, tables that
+// the constants cannot explain, and the end of ctx are errors.
+func Fit(ctx context.Context, dir string, archs ...string) (Report, error) {
 	var fitters []*fitter
 	errs := make([]error, len(generations))
 	var wg sync.WaitGroup
@@ -42,7 +44,7 @@ func Fit(dir string, archs ...string) (Report, error) {
 		if len(archs) > 0 && !slices.Contains(archs, g.arch) {
 			continue
 		}
-		f := &fitter{dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, SMPeak: catalog.Kernels(g.arch).SMPeak, Sustained: catalog.Kernels(g.arch).Sustained}}
+		f := &fitter{ctx: ctx, dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, SMPeak: catalog.Kernels(g.arch).SMPeak, Sustained: catalog.Kernels(g.arch).Sustained}}
 		fitters = append(fitters, f)
 		wg.Go(func() {
 			errs[i] = f.all()
@@ -74,6 +76,7 @@ func Fit(dir string, archs ...string) (Report, error) {
 
 // fitter fits one generation, one block of constants after the other.
 type fitter struct {
+	ctx     context.Context // of the call that fits; ends it early
 	dir     string
 	gpus    []string
 	kernels *hw.Kernels
@@ -82,9 +85,55 @@ type fitter struct {
 
 // all fits every block of constants, those that others build on first.
 func (f *fitter) all() error {
-	for _, step := range []func() error{f.gemms, f.attention, f.mla, f.collectives, f.engines} {
+	for _, step := range []func() error{f.own, f.gemms, f.attention, f.mla, f.collectives, f.engines} {
 		if err := step(); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// interrupted is the error of a call that was ended early.
+func (f *fitter) interrupted() error {
+	if f.ctx.Err() == nil {
+		return nil
+	}
+	return fmt.Errorf("while fitting kernels, nothing is written: %w", f.ctx.Err())
+}
+
+// own refuses tables of another GPU than their folder's, as Score does its rows.
+func (f *fitter) own() error {
+	for _, gpu := range f.gpus {
+		paths, err := filepath.Glob(filepath.Join(f.dir, gpu, "*", "*.parquet"))
+		if err != nil {
+			return err
+		}
+		for _, p := range paths {
+			if err := f.interrupted(); err != nil {
+				return err
+			}
+			if err := ownRows(p, gpu); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func ownRows(path, gpu string) error {
+	t, file, err := openTable(path)
+	if err != nil {
+		return err
+	}
+	defer file.Close()
+	c := &cells{table: t}
+	if c.device, err = t.devices(); err != nil {
+		return err
+	}
+	known := map[string]string{}
+	for i := range c.device {
+		if why := c.elsewhere(i, gpu, known); why != "" {
+			return fmt.Errorf("%s/%s: row %d: %s", gpu, t.name, i+1, why)
 		}
 	}
 	return nil
@@ -104,6 +153,9 @@ func (f *fitter) load(pattern string, every int, read reader) ([]*source, error)
 			return nil, err
 		}
 		for _, p := range paths {
+			if err := f.interrupted(); err != nil {
+				return nil, err
+			}
 			s, err := loadSource(gpu, p, every, read)
 			if err != nil {
 				return nil, err
@@ -168,13 +220,19 @@ func (f *fitter) solveFrom(p *problem, n int, begin func(i int)) error {
 	if len(p.sources) == 0 {
 		return nil
 	}
-	p.kernels = f.kernels
+	p.kernels, p.ctx = f.kernels, f.ctx
 	for _, s := range p.sources {
 		if name := s.cluster.Device.Name; !slices.Contains(f.kernels.Devices, name) {
 			f.kernels.Devices = append(f.kernels.Devices, name)
 		}
 	}
 	fit, tables, err := p.solve(n, begin)
+	if err := f.interrupted(); err != nil {
+		return err
+	}
+	if err == nil {
+		err = p.explained(&fit)
+	}
 	if err != nil {
 		return fmt.Errorf("%s of %s: %w", p.what, f.kernels.Arch, err)
 	}

@@ -48,6 +48,9 @@ func (f *fitter) rows(engine, pattern string, every int, want func(c *cells, i i
 			return nil, err
 		}
 		for _, p := range paths {
+			if err := f.interrupted(); err != nil {
+				return nil, err
+			}
 			s := &source{gpu: gpu, table: strings.TrimSuffix(filepath.Base(p), "_perf.parquet"), options: cost.Options{Engine: engine}}
 			if err := s.read(p, every, want); err != nil {
 				return nil, err

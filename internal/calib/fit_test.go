@@ -1,6 +1,7 @@
 package calib
 
 import (
+	"context"
 	"flag"
 	"math"
 	"os"
@@ -44,11 +45,11 @@ func TestRefit(t *testing.T) {
 	var err error
 	switch {
 	case *experts:
-		r, err = fitExperts(operators)
+		r, err = fitExperts(t.Context(), operators)
 	case *whole || *write != "":
-		r, err = Fit(operators)
+		r, err = Fit(t.Context(), operators)
 	default:
-		r, err = Fit(operators, "ampere")
+		r, err = Fit(t.Context(), operators, "ampere")
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -104,7 +105,7 @@ func compareFits(t *testing.T, fitted, stored *hw.Kernels) {
 func TestStoredConstantsAgainstTheTables(t *testing.T) {
 	needTables(t)
 	for _, g := range generations {
-		f := fitter{dir: operators, gpus: g.gpus}
+		f := fitter{ctx: t.Context(), dir: operators, gpus: g.gpus}
 		for dtype, format := range gemmFormats {
 			read := func(t *table, keep func() bool) ([]sample, error) { return gemmSamples(t, dtype, keep) }
 			priced(t, &f, "gemm/*.parquet", "gemm "+format.String(), 101, read, 0.18)
@@ -150,18 +151,18 @@ func priced(t *testing.T, f *fitter, pattern, what string, every int, read reade
 }
 
 func TestNoTablesIsAnError(t *testing.T) {
-	if _, err := Fit(t.TempDir()); err == nil {
+	if _, err := Fit(t.Context(), t.TempDir()); err == nil {
 		t.Error("an empty folder: want an error")
 	}
 }
 
 // fitExperts fits the routed experts of every generation's engines anew and leaves
 // all other constants as the catalogue holds them; it takes a part of Fit's time.
-func fitExperts(dir string) (Report, error) {
+func fitExperts(ctx context.Context, dir string) (Report, error) {
 	var r Report
 	for _, g := range generations {
 		k := *catalog.Kernels(g.arch)
-		f := fitter{dir: dir, gpus: g.gpus, kernels: &k}
+		f := fitter{ctx: ctx, dir: dir, gpus: g.gpus, kernels: &k}
 		stored := k.Fits
 		k.Fits, k.Engines = nil, slices.Clone(k.Engines)
 		for i := range k.Engines {

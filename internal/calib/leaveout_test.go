@@ -26,7 +26,7 @@ func sister(t *testing.T, gpu string) *hw.Kernels {
 		if len(rest) == 0 {
 			continue
 		}
-		f := &fitter{dir: operators, gpus: rest, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
+		f := &fitter{ctx: t.Context(), dir: operators, gpus: rest, kernels: &hw.Kernels{Arch: g.arch, Sustained: catalog.Kernels(g.arch).Sustained}}
 		if err := f.all(); err != nil {
 			t.Fatal(err)
 		}

@@ -78,10 +78,8 @@ func readRows(t *table) (*cells, *kind, error) {
 		return nil, nil, err
 	}
 	c := &cells{table: t, text: map[string][]string{"op_name": ops}}
-	if _, ok := t.col["device"]; ok {
-		if c.device, err = t.strings("device"); err != nil {
-			return nil, nil, err
-		}
+	if c.device, err = t.devices(); err != nil {
+		return nil, nil, err
 	}
 	for _, n := range k.text {
 		if c.text[n], err = t.strings(n); err != nil {

@@ -1,7 +1,10 @@
 package calib
 
 import (
+	"context"
+	"fmt"
 	"math"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -47,6 +50,7 @@ type source struct {
 
 // problem is one search: the tables, the constants and what to turn.
 type problem struct {
+	ctx     context.Context // of the call that fits; ends it early
 	what    string
 	sources []*source
 	kernels *hw.Kernels
@@ -60,6 +64,9 @@ func (p *problem) each(held bool, f func(s *source, x *sample, predicted float64
 		p.refresh()
 	}
 	for _, s := range p.sources {
+		if err := p.ctx.Err(); err != nil {
+			return err
+		}
 		s.cluster.Device.Kernels = p.kernels
 		m, err := cost.New(s.cluster, s.options)
 		if err != nil {
@@ -136,6 +143,30 @@ func (p *problem) solve(n int, begin func(i int)) (hw.Fit, []TableError, error) 
 		*k.value = best.values[i]
 	}
 	return p.score()
+}
+
+// explained refuses constants that do not account for the rows kept out of their fit, or that too few rows
+// settle.
+func (p *problem) explained(fit *hw.Fit) error {
+	held := 0
+	for _, s := range p.sources {
+		held += len(s.test)
+	}
+	from := strings.Join(fit.Tables, ", ")
+	switch {
+	case fit.Rows < len(p.knobs) || held == 0:
+		return fmt.Errorf("%s gives %d rows to fit %d constants to and %d to test them on (a table is thinned): add rows, or take it out; nothing is written", from, fit.Rows, len(p.knobs), held)
+	case !(fit.Median <= Unexplained):
+		ends := 0
+		for _, k := range p.knobs {
+			if *k.value <= k.low || *k.value >= k.top {
+				ends++
+			}
+		}
+		return fmt.Errorf("%s cannot be explained: on %d rows kept out of the fit the best constants are off by %.1f %% on the median, more than %.0f %%, and %d of %d lie at an end of their range: correct its latency (milliseconds) and shapes, or take it out; nothing is written",
+			from, held, 100*fit.Median, 100*Unexplained, ends, len(p.knobs))
+	}
+	return nil
 }
 
 // score measures the constants on the held-out rows, per table and together.

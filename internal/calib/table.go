@@ -168,6 +168,14 @@ func (t *table) strings(name string) ([]string, error) {
 	return out, err
 }
 
+// devices are what the measurement called the GPU of each row; nil = not said.
+func (t *table) devices() ([]string, error) {
+	if _, ok := t.col["device"]; !ok {
+		return nil, nil
+	}
+	return t.strings("device")
+}
+
 // values calls f on each value of a column in row order.
 func (t *table) values(name string, f func(parquet.Value) error) error {
 	if err := t.need([]string{name}); err != nil {

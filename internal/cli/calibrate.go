@@ -76,12 +76,15 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 	completions(cmd, map[string]cobra.CompletionFunc{"cluster": completeCluster})
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if err := f.check(cmd, args); err != nil {
+			return err
+		}
 		runs, err := f.serving.read()
 		if err != nil {
 			return err
 		}
 		if f.serving.profiles != "" {
-			return f.serving.refit(env, runs, *asJSON)
+			return f.serving.refit(cmd, env, runs, *asJSON)
 		}
 		in, err := f.input(cmd, args, runs)
 		if err != nil {
@@ -91,7 +94,7 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		if err != nil {
 			return failed(cmd, err)
 		}
-		kernels, err := f.kernels(env, o)
+		kernels, constants, err := f.kernels(cmd, env, o)
 		if err != nil {
 			return err
 		}
@@ -102,7 +105,7 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		if err != nil {
 			return badInput(err)
 		}
-		if err := writeBytes(f.out, data); err != nil {
+		if err := writeFiles(constants, outFile{f.out, data}); err != nil {
 			return err
 		}
 		if *asJSON {
@@ -131,15 +134,6 @@ func firstUnused(o *tune.Outcome) string {
 
 // input reads everything that was named.
 func (f *calibrateFlags) input(cmd *cobra.Command, args []string, serving []validate.ServingRun) (*tune.Input, error) {
-	if err := required(cmd, "out"); err != nil {
-		return nil, err
-	}
-	if err := notZero(cmd, "threads"); err != nil {
-		return nil, err
-	}
-	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
-		return nil, usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
-	}
 	if len(args)+len(f.runs)+len(f.training.logs)+len(f.bench.files)+len(serving) == 0 && f.tables == "" {
 		return nil, usagef("calibrate needs records, --run, --training, --bench, --serving-runs or --tables: see `ridgeline calibrate --help`")
 	}
@@ -198,34 +192,35 @@ func readRun(text string) (run tune.Run, err error) {
 	return run, err
 }
 
-// kernels fits the tables and writes the constants of the machine's generation beside
-// the machine file; it gives the file's name there, "" without tables.
-func (f *calibrateFlags) kernels(env *Env, o *tune.Outcome) (string, error) {
+// kernels fits the tables; it gives the name by which the machine file refers to the constants of the
+// machine's generation, "" without tables, and the file beside it that is to hold them.
+func (f *calibrateFlags) kernels(cmd *cobra.Command, env *Env, o *tune.Outcome) (name string, file outFile, err error) {
 	if f.tables == "" {
-		return "", nil
+		return "", file, nil
 	}
 	arch := o.Machine.Device.Arch
-	if _, _, err := validate.OperatorTables(f.tables); err != nil {
-		return "", usagef("--tables: %w", err)
-	}
 	fmt.Fprintf(env.Stderr, "fitting kernel tables below %s: this takes minutes\n", f.tables)
-	r, err := calib.Fit(f.tables, arch)
+	r, err := calib.Fit(cmd.Context(), f.tables, arch)
 	if err != nil {
-		return "", usagef("--tables %s: %w", f.tables, err)
+		return "", file, failed(cmd, fmt.Errorf("--tables %s: %w", f.tables, err))
 	}
 	for _, k := range r.Kernels {
 		if k.Arch != arch {
 			continue
 		}
-		data, err := catalog.EncodeKernels(k)
-		if err != nil { // a constant came out as no number
-			return "", usagef("--tables %s: its rows do not settle the constants of %s (%w): add tables, or rows to them", f.tables, arch, err)
+		if file.data, err = catalog.EncodeKernels(k); err != nil {
+			return "", file, usagef("--tables %s: %w", f.tables, err)
 		}
-		name := strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".kernels.json"
 		for _, t := range r.Tables {
 			o.Notes = append(o.Notes, fmt.Sprintf("table %s %s, %s: %d rows held out, off by %.1f %% median, %.1f %% mean", t.GPU, t.Table, t.What, t.Rows, 100*t.Median, 100*t.Mean))
 		}
-		return filepath.Base(name), writeBytes(name, data)
+		file.name = f.kernelsFile()
+		return filepath.Base(file.name), file, nil
 	}
-	return "", usagef("--tables %s: no table of the %s generation, which %s is of", f.tables, arch, o.Machine.Device.Name)
+	return "", file, usagef("--tables %s: no table of the %s generation, which %s is of", f.tables, arch, o.Machine.Device.Name)
+}
+
+// kernelsFile stands beside the machine file and holds its kernels' constants.
+func (f *calibrateFlags) kernelsFile() string {
+	return strings.TrimSuffix(f.out, filepath.Ext(f.out)) + ".kernels.json"
 }

@@ -49,11 +49,14 @@ func (f *servingFlags) read() ([]validate.ServingRun, error) {
 }
 
 // refit writes the profiles of all engines of the runs.
-func (f *servingFlags) refit(env *Env, runs []validate.ServingRun, asJSON bool) error {
+func (f *servingFlags) refit(cmd *cobra.Command, env *Env, runs []validate.ServingRun, asJSON bool) error {
 	fmt.Fprintf(env.Stderr, "fitting engine profiles to %d runs, each model left out in turn: this takes minutes\n", len(runs))
-	fits, err := validate.FitProfiles(runs, &validate.ServingPredictor{Configs: f.configs})
+	fits, twice, err := validate.FitProfiles(cmd.Context(), runs, f.configs)
 	if err != nil {
-		return badInput(err)
+		return failed(cmd, fmt.Errorf("--serving-runs %s: %w", f.runs, err))
+	}
+	for _, s := range twice {
+		fmt.Fprintf(env.Stderr, "run %s: %s\n", s.ID, s.Reason)
 	}
 	if len(fits) == 0 {
 		return usagef("--serving-runs %s: no run can be predicted: `ridgeline validate serving` says why", f.runs)

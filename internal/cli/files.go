@@ -16,54 +16,109 @@ import (
 // it was and no new one. Pipes and devices are written to directly. A name that cannot be created is
 // bad input, a write that fails a failure, worded once; write's own errors come back as they are.
 func writeFile(name string, write func(io.Writer) error) error {
-	target, mode, direct := name, fs.FileMode(0), false
-	if whole, err := filepath.EvalSymlinks(name); err == nil {
-		target = whole // what a link leads to is replaced, not the link
+	s, err := stage(name, write)
+	if err != nil {
+		return err
 	}
-	was, err := os.Stat(target)
+	return s.commit()
+}
+
+// outFile is a file to be written; one without a name is none.
+type outFile struct {
+	name string
+	data []byte
+}
+
+// writeFiles writes files that belong together: none takes its place before all are whole.
+func writeFiles(files ...outFile) error {
+	var list []*staged
+	for _, f := range files {
+		if f.name == "" {
+			continue
+		}
+		s, err := stage(f.name, func(w io.Writer) error { _, err := w.Write(f.data); return err })
+		if err != nil {
+			for _, s := range list {
+				err = s.drop(err)
+			}
+			return err
+		}
+		list = append(list, s)
+	}
+	for i, s := range list {
+		if err := s.commit(); err != nil {
+			for _, s := range list[i+1:] {
+				err = s.drop(err)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// staged is a whole file that waits beside target, which it is to replace; beside "" = it is written already.
+type staged struct {
+	name, beside, target string
+	mode                 fs.FileMode // of the older file; 0 = there was none
+}
+
+func stage(name string, write func(io.Writer) error) (*staged, error) {
+	s := &staged{name: name, target: name}
+	if whole, err := filepath.EvalSymlinks(name); err == nil {
+		s.target = whole // what a link leads to is replaced, not the link
+	}
+	was, err := os.Stat(s.target)
 	switch {
 	case err == nil && was.IsDir():
-		return usagef("%s is a folder: name a file that can be written", name)
+		return nil, usagef("%s is a folder: name a file that can be written", name)
 	case err == nil:
-		mode, direct = was.Mode().Perm(), !was.Mode().IsRegular()
-		f, err := os.OpenFile(target, os.O_WRONLY, 0) // what may not be written is not replaced either
+		s.mode = was.Mode().Perm()
+		f, err := os.OpenFile(s.target, os.O_WRONLY, 0) // what may not be written is not replaced either
 		if err != nil {
-			return usagef("%w: name a file that can be written", err)
+			return nil, usagef("%w: name a file that can be written", err)
 		}
-		if direct {
-			return writeWhole(f, name, write)
+		if !was.Mode().IsRegular() {
+			return s, writeWhole(f, name, write)
 		}
 		f.Close()
 	}
-	f, err := beside(target)
+	f, err := beside(s.target)
 	if err != nil {
-		return usagef("%s: %w: name a file in a folder that can be written", name, bare(err))
+		return nil, usagef("%s: %w: name a file in a folder that can be written", name, bare(err))
 	}
-	err = writeWhole(f, name, write)
-	if err == nil {
-		err = replace(f.Name(), target, name, mode)
+	s.beside = f.Name()
+	if err := writeWhole(f, name, write); err != nil {
+		return nil, s.drop(err)
 	}
-	if err == nil {
+	return s, nil
+}
+
+// commit puts the file in its place, with the rights of the older one.
+func (s *staged) commit() (err error) {
+	if s.beside == "" {
 		return nil
 	}
-	if gone := os.Remove(f.Name()); gone != nil {
+	if s.mode != 0 {
+		err = os.Chmod(s.beside, s.mode)
+	}
+	if err == nil {
+		err = os.Rename(s.beside, s.target)
+	}
+	if err != nil {
+		return s.drop(fmt.Errorf("%s: %w", s.name, bare(err)))
+	}
+	return nil
+}
+
+// drop takes the waiting file away and gives err, by which it is not needed.
+func (s *staged) drop(err error) error {
+	if s.beside == "" {
+		return err
+	}
+	if gone := os.Remove(s.beside); gone != nil {
 		return errors.Join(err, gone)
 	}
 	return err
-}
-
-// replace puts a whole file in the place of target, with its rights where they are not 0.
-func replace(file, target, name string, mode fs.FileMode) (err error) {
-	if mode != 0 {
-		err = os.Chmod(file, mode)
-	}
-	if err == nil {
-		err = os.Rename(file, target)
-	}
-	if err != nil {
-		return fmt.Errorf("%s: %w", name, bare(err))
-	}
-	return nil
 }
 
 // writeWhole writes a file and closes it; the first write that failed says what did.
@@ -109,9 +164,7 @@ func bare(err error) error {
 }
 
 // writeBytes is writeFile of what is whole already.
-func writeBytes(name string, data []byte) error {
-	return writeFile(name, func(w io.Writer) error { _, err := w.Write(data); return err })
-}
+func writeBytes(name string, data []byte) error { return writeFiles(outFile{name, data}) }
 
 // writable tells of a file that writeFile could not write, before long work; one that
 // is there keeps what it holds, one that is not does not appear. "" is no file.

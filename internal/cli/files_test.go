@@ -53,6 +53,9 @@ func TestFilesAreReplacedWhole(t *testing.T) {
 	if kind, _ := os.Lstat(link); err != nil || string(data) != "new" || info.Mode().Perm() != 0o640 || kind.Mode()&os.ModeSymlink == 0 || names(t, dir) != "link old" {
 		t.Errorf("%q, %v, %v, folder %s", data, info.Mode(), err, names(t, dir))
 	}
+	if err := writeFiles(outFile{fresh, []byte("a")}, outFile{}, outFile{filepath.Join(dir, "none", "x"), nil}); err == nil || names(t, dir) != "link old" {
+		t.Errorf("one of two files: %v, folder %s", err, names(t, dir))
+	}
 	for _, name := range []string{dir, filepath.Join(dir, "none", "x")} {
 		var bad *exitError
 		if err := writeBytes(name, nil); !errors.As(err, &bad) || bad.code != exitBadInput || strings.Contains(err.Error(), ".tmp") {

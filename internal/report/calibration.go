@@ -90,26 +90,60 @@ func Calibration(p *Page, o *tune.Outcome, file string) {
 	}
 }
 
-// residuals prints the runs beside the fit.
+// residuals prints steps of engines and whole runs beside the fit.
 func residuals(p *Page, list []tune.Residual) {
-	if len(list) == 0 {
-		return
-	}
-	p.Line("")
-	p.Heading("Steps of the engine: measured, fitted, and predicted from the other steps of the format")
-	var rows [][]string
-	for i := range list {
-		r := &list[i]
-		tokens := ""
-		if r.Tokens > 0 {
-			tokens = Grouped(r.Tokens)
+	var steps, runs []tune.Residual
+	for _, r := range list {
+		if r.Run != "" {
+			runs = append(runs, r)
+		} else {
+			steps = append(steps, r)
 		}
-		rows = append(rows, []string{r.Model, r.Format, r.What, fmt.Sprint(r.Batch), tokens, fmt.Sprint(r.Context), unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Fitted, r.Measured), off(r.HeldOut, r.Measured)})
 	}
-	p.Table([]Column{Left("model"), Left("weights"), Left("step"), Right("sequences"), Right("tokens"), Right("context"), Right("measured"), Right("fit off by"), Right("held out")}, rows)
+	if len(steps) > 0 {
+		p.Line("")
+		p.Heading("Steps of the engine: measured, fitted, and predicted from the other steps of the format")
+		var rows [][]string
+		for i := range steps {
+			r := &steps[i]
+			tokens := ""
+			if r.Tokens > 0 {
+				tokens = Grouped(r.Tokens)
+			}
+			rows = append(rows, append([]string{r.Model, r.Format, r.What, fmt.Sprint(r.Batch), tokens, fmt.Sprint(r.Context)}, cells(r)...))
+		}
+		p.Table(append([]Column{Left("model"), Left("weights"), Left("step"), Right("sequences"), Right("tokens"), Right("context")}, besideFit...), rows)
+		p.Line("")
+		fittedErrors(steps).line(p, "fitted", "step")
+		heldOutErrors(steps).line(p, "held out", "step")
+	}
+	if len(runs) > 0 {
+		servingResiduals(p, runs)
+	}
+}
+
+// servingResiduals prints the times of whole runs beside the fit.
+func servingResiduals(p *Page, runs []tune.Residual) {
 	p.Line("")
-	fittedErrors(list).line(p, "fitted", "step")
-	heldOutErrors(list).line(p, "held out", "step")
+	p.Heading("Serving runs: measured, fitted, and predicted by a fit to other runs")
+	var rows [][]string
+	for i := range runs {
+		r := &runs[i]
+		rows = append(rows, append([]string{r.Run, r.Model, r.Layout, r.Format, fmt.Sprint(r.Batch), Grouped(r.Tokens), r.What}, cells(r)...))
+	}
+	p.Table(append([]Column{Left("run"), Left("model"), Left("layout"), Left("weights"), Right("users"), Right("prompt"), Left("time")}, besideFit...), rows)
+	p.Text(2, "held out: fitted without the runs of the same model, or, of one model alone, without a fifth of all")
+	p.Line("")
+	fittedErrors(runs).line(p, "fitted", "time")
+	heldOutErrors(runs).line(p, "held out", "time")
+}
+
+// besideFit are the columns of cells.
+var besideFit = []Column{Right("measured"), Right("fit off by"), Right("held out")}
+
+// cells are a measurement and how far the fits are off.
+func cells(r *tune.Residual) []string {
+	return []string{unit.FormatSeconds(unit.Seconds(r.Measured)), off(r.Fitted, r.Measured), off(r.HeldOut, r.Measured)}
 }
 
 // line says the errors of what in words; nothing of none.

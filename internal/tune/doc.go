@@ -60,8 +60,10 @@ type Change struct {
 // Residual is one measurement of an engine beside what the fit gives. HeldOut is the
 // same predicted by a fit without this measurement, 0 where nothing else tells.
 type Residual struct {
+	Run      string  `json:"run,omitempty"` // its id, of a serving run
 	Model    string  `json:"model"`
 	What     string  `json:"what"`
+	Layout   string  `json:"layout,omitempty"` // of a serving run
 	Format   string  `json:"format"`
 	Batch    int     `json:"batch"`
 	Tokens   int64   `json:"tokens,omitempty"`
@@ -109,7 +111,7 @@ func Fit(ctx context.Context, in *Input) (*Outcome, error) {
 		}
 	}
 	if len(in.Serving) > 0 {
-		if err := o.serving(in); err != nil {
+		if err := o.serving(ctx, in); err != nil {
 			return nil, err
 		}
 	}

@@ -1,6 +1,7 @@
 package tune
 
 import (
+	"context"
 	"fmt"
 	"slices"
 
@@ -9,11 +10,11 @@ import (
 )
 
 // serving fits what engines add to the kernels of this machine to whole runs on it.
-func (o *Outcome) serving(in *Input) error {
+func (o *Outcome) serving(ctx context.Context, in *Input) error {
 	d := o.Machine.Device
-	fits, skipped, err := validate.FitMachine(in.Serving, o.Machine, in.Configs)
+	fits, skipped, err := validate.FitMachine(ctx, in.Serving, o.Machine, in.Configs)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", in.ServingFrom, err)
 	}
 	for _, s := range skipped {
 		o.Unused = append(o.Unused, fmt.Sprintf("serving run %s: %s", s.ID, s.Reason))
@@ -25,12 +26,16 @@ func (o *Outcome) serving(in *Input) error {
 		f := &fits[i]
 		p := &f.Profile
 		source := fmt.Sprintf("fitted to %d serving runs on this machine", f.Rows)
+		if f.HeldTPOT.MedianAPE > f.Before.MedianAPE {
+			o.Notes = append(o.Notes, fmt.Sprintf("%s: runs that the fit did not see are off by %.1f %% on the median, more than the %.1f %% of the machine before: the runs contradict each other, or are too few for their models and layouts; keep the machine before, or add runs", p.Engine, 100*f.HeldTPOT.MedianAPE, 100*f.Before.MedianAPE))
+		}
 		o.Notes = append(o.Notes, fmt.Sprintf("%s: TPOT off by %.1f %% median, %.1f %% mean; held out %.1f %%, %.1f %%; TTFT %.1f %%, %.1f %%; held out %.1f %%, %.1f %%", p.Engine,
 			100*f.TPOT.MedianAPE, 100*f.TPOT.MAPE, 100*f.HeldTPOT.MedianAPE, 100*f.HeldTPOT.MAPE, 100*f.TTFT.MedianAPE, 100*f.TTFT.MAPE, 100*f.HeldTTFT.MedianAPE, 100*f.HeldTTFT.MAPE))
 		o.constants(f, source)
 		if len(f.Kept) > 0 {
 			source += "; some constants kept"
 		}
+		source += "; left out of the fit " + f.HeldText()
 		h := hw.Host{Step: p.Step, Sequence: p.Sequence, Source: source,
 			Whole: &hw.WholeRuns{Prompt: p.Prompt, RequestToken: p.RequestToken, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
 		o.host(p.Engine, h)
@@ -79,7 +84,7 @@ func servingResiduals(f *validate.MachineFit) []Residual {
 	var out []Residual
 	for i := range f.Fitted {
 		r, a, b := &f.Runs[i], &f.Fitted[i], &f.Held[i]
-		one := Residual{Model: r.Model, Format: r.Weights, Batch: r.Concurrency, Tokens: int64(r.ISL), Context: int64(r.ISL + r.OSL/2)}
+		one := Residual{Run: r.ID, Model: r.Model, Layout: a.Plan, Format: r.Weights, Batch: r.Concurrency, Tokens: int64(r.ISL), Context: int64(r.ISL + r.OSL/2)}
 		one.What, one.Measured, one.Fitted, one.HeldOut = "tpot", a.Measured/1e3, a.Predicted/1e3, b.Predicted/1e3
 		out = append(out, one)
 		if a.TTFTMeasured != nil && b.TTFTPredicted != nil {

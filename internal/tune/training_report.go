@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/calib"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -24,18 +25,13 @@ type TrainingResidual struct {
 	HeldOut  float64 `json:"held_out_seconds,omitempty"`
 }
 
-// unexplained is how far a fit may leave a step off, as a share of it: half as much again as
-// predictions of published runs are off on the mean with nothing fitted to them at the target
-// for mixtures of experts, 18 % (docs/accuracy.md).
-const unexplained = 0.27
-
 // explained refuses a fit that does not account for a log, or only with a figure at which no
 // link or kernel works as meant.
 func (o *Outcome) explained(f *trainingFit, list []*trained, c *choice) error {
 	const mend = "correct its model, --plan, --global-batch, --seq or --precision, take damaged lines out, or leave it out; nothing is written"
 	for i := range o.Training {
 		r := &o.Training[i]
-		if off := r.Fitted/r.Measured - 1; math.Abs(off) > unexplained {
+		if off := r.Fitted/r.Measured - 1; math.Abs(off) > calib.Unexplained {
 			return fmt.Errorf("%s: this log cannot be explained: steps take %s, and the best fit of %s predicts %s (%+.1f %%): %s", r.Source,
 				unit.FormatSeconds(unit.Seconds(r.Measured)), c.keys(), unit.FormatSeconds(unit.Seconds(r.Fitted)), 100*off, mend)
 		}

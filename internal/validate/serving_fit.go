@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"slices"
@@ -105,6 +106,14 @@ func releasesOf(runs []ServingRun, p *ServingPredictor) []*release {
 	return list
 }
 
+// of are the runs on a generation, "" = on all.
+func (e *release) of(arch string) []ServingRun {
+	if arch == "" {
+		return e.rows
+	}
+	return e.byArch[arch]
+}
+
 // without is the release without the runs that have the value.
 func (e *release) without(of func(*ServingRun) string, value string) *release {
 	out := &release{engine: e.engine, before: e.before, byArch: map[string][]ServingRun{}}
@@ -150,25 +159,31 @@ func (e *release) fit(p *ServingPredictor) ([]ProfileFit, error) {
 
 // FitProfiles fits every engine of the runs, and predicts each model with profiles that
 // were fitted without it.
-func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
-	releases := releasesOf(runs, &ServingPredictor{Configs: p.Configs})
+// Runs that stand there twice count once, and twice says which. Runs that no fit explains are
+// an error, and so is the end of ctx.
+func FitProfiles(ctx context.Context, runs []ServingRun, configs string) (out []ProfileFit, twice []Skipped, err error) {
+	p := &ServingPredictor{Configs: configs, ctx: ctx}
+	runs, twice = distinct(runs)
+	releases := releasesOf(runs, p.anew())
 	fits, err := fitAll(releases, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	for i, e := range releases {
+		for k := range fits[i] {
+			if err := fits[i][k].explained(e.of(fits[i][k].Profile.Arch), p); err != nil {
+				return nil, nil, err
+			}
+		}
 	}
 	held, err := leaveOut(releases, fits, modelOfRun, p)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	var out []ProfileFit
 	for i, e := range releases {
 		for _, f := range fits[i] {
-			rows := e.rows
-			if f.Profile.Arch != "" {
-				rows = e.byArch[f.Profile.Arch]
-			}
 			var t timeRatios
-			for _, r := range rows {
+			for _, r := range e.of(f.Profile.Arch) {
 				if s, ok := held[r.ID]; ok {
 					t.add(&s)
 				}
@@ -177,7 +192,7 @@ func FitProfiles(runs []ServingRun, p *ServingPredictor) ([]ProfileFit, error) {
 			out = append(out, f)
 		}
 	}
-	return out, nil
+	return out, twice, nil
 }
 
 // fitAll fits releases side by side.
@@ -185,7 +200,7 @@ func fitAll(releases []*release, p *ServingPredictor) ([][]ProfileFit, error) {
 	fits, errs := make([][]ProfileFit, len(releases)), make([]error, len(releases))
 	var wg sync.WaitGroup
 	for i, e := range releases {
-		wg.Go(func() { fits[i], errs[i] = e.fit(&ServingPredictor{Configs: p.Configs}) })
+		wg.Go(func() { fits[i], errs[i] = e.fit(p.anew()) })
 	}
 	wg.Wait()
 	return fits, errors.Join(errs...)

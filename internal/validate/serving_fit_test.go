@@ -53,7 +53,7 @@ func TestProfilesAreTheFit(t *testing.T) {
 }
 
 func storeProfiles(t *testing.T, runs []ServingRun, p *ServingPredictor) {
-	fits, err := FitProfiles(runs, p)
+	fits, _, err := FitProfiles(t.Context(), runs, p.Configs)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -60,7 +60,7 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 		known := fits[i]
 		if rest := e.without(of, v); len(rest.rows) < len(e.rows) {
 			var err error
-			if known, err = rest.fit(&ServingPredictor{Configs: p.Configs}); err != nil {
+			if known, err = rest.fit(p.anew()); err != nil {
 				return nil, err
 			}
 		}
@@ -76,12 +76,13 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 	if len(list) == 0 || len(own) == 0 {
 		return nil, nil
 	}
-	q := &ServingPredictor{Configs: p.Configs, Profile: func(engine, version, arch string) (*infer.Profile, error) {
+	q := p.anew()
+	q.Profile = func(engine, version, arch string) (*infer.Profile, error) {
 		if x := infer.PickProfile(list, engine, version, arch); x != nil {
 			return x, nil
 		}
 		return &list[0], nil // only an old release is left
-	}}
+	}
 	var out []Scored
 	for i := range own {
 		x, err := q.Predict(&own[i])
@@ -90,7 +91,7 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 		}
 		out = append(out, scoredServing(&own[i], x))
 	}
-	return out, nil
+	return out, p.interrupted()
 }
 
 func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {

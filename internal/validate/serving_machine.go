@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"context"
 	"fmt"
 	"math"
 	"slices"
@@ -18,6 +19,8 @@ type MachineFit struct {
 	Kept  map[string]string // why constants stay as in Start, and which runs would settle them, by key
 	Ends  []string          // constants that the fit left at an end of their range, by key
 	Runs  []ServingRun
+	// Before is the errors of TPOT with the constants of Start.
+	Before Errors
 	// Fitted and Held are the runs predicted with all of them in the fit, and with the
 	// runs of their model, or a fifth of all where there is one model only, left out of
 	// it; in the order of Runs.
@@ -36,8 +39,11 @@ const folds = 5
 // FitMachine fits the profile of every engine of the runs on the machine c, whose own
 // figures price the kernels. Runs of other GPUs, in two roles or with speculation, and of
 // engines with too few runs are in skipped with the reason.
-func FitMachine(runs []ServingRun, c *hw.Cluster, configs string) (fits []MachineFit, skipped []Skipped, err error) {
+// A run that stands there twice counts once. Runs that no fit explains are an error, and so is the end of ctx.
+func FitMachine(ctx context.Context, runs []ServingRun, c *hw.Cluster, configs string) (fits []MachineFit, skipped []Skipped, err error) {
+	runs, skipped = distinct(runs)
 	p := onMachine(runs, c, configs)
+	p.ctx = ctx
 	var rows []ServingRun
 	for i := range runs {
 		r := &runs[i]
@@ -140,6 +146,12 @@ func fitMachine(rows []ServingRun, d *hw.Device, p *ServingPredictor) (*MachineF
 	var list []knob
 	list, f.Kept = settled(rows, &start, p)
 	f.ProfileFit = fitOne(rows, &start, list, p)
+	if err := f.explained(rows, p); err != nil {
+		return nil, err
+	}
+	was := ProfileFit{Profile: start}
+	before := was.ratios(rows, p)
+	f.Before = errorsOf(before.tpot)
 	for _, k := range list {
 		if v := k.of(&f.Profile); v <= k.low || v >= k.high {
 			f.Ends = append(f.Ends, k.key)
@@ -162,6 +174,9 @@ func fitMachine(rows []ServingRun, d *hw.Device, p *ServingPredictor) (*MachineF
 		for _, s := range g.scored(out, p) {
 			held[s.ID] = s
 		}
+	}
+	if err := p.interrupted(); err != nil {
+		return nil, err
 	}
 	var t timeRatios
 	for i := range rows {

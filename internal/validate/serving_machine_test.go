@@ -44,7 +44,7 @@ func TestFitMachineFindsTheConstants(t *testing.T) {
 	runs := madeRuns(t, 14, &made)
 	other := runs[0]
 	other.ID, other.GPU = "elsewhere", "b200"
-	fits, skipped, err := FitMachine(append(slices.Clone(runs), other), c, "")
+	fits, skipped, err := FitMachine(t.Context(), append(slices.Clone(runs), other), c, "")
 	if err != nil || len(fits) != 1 || fits[0].Kept["step_us"] == "" || fits[0].Kept["admission_steps"] != "" || len(skipped) != 1 || skipped[0].ID != "elsewhere" {
 		t.Fatalf("%+v, %+v, %v", fits, skipped, err)
 	}
@@ -55,7 +55,7 @@ func TestFitMachineFindsTheConstants(t *testing.T) {
 	if math.Abs(f.Profile.Admission-made.Admission) > 1 {
 		t.Errorf("admission %g, made with %g", f.Profile.Admission, made.Admission)
 	}
-	fits, skipped, err = FitMachine(runs[:3], c, "")
+	fits, skipped, err = FitMachine(t.Context(), runs[:3], c, "")
 	if err != nil || len(fits) != 0 || len(skipped) != 1 || !strings.Contains(skipped[0].Reason, "at least 12") {
 		t.Errorf("three runs: %+v, %+v, %v", fits, skipped, err)
 	}

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -22,6 +23,7 @@ type ServingPredictor struct {
 	// and a GPU generation; a fit tries its constants by it.
 	Profile func(engine, version, arch string) (*infer.Profile, error)
 
+	ctx      context.Context // ends predictions early; nil = never
 	models   map[string]*model.Model
 	clusters map[string]*hw.Cluster
 	engines  map[engineKey]*builtEngine
@@ -90,6 +92,9 @@ type builtEngine struct {
 // Predict predicts one run from its description. The error says in one line what
 // stands in the way.
 func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
+	if err := p.interrupted(); err != nil {
+		return nil, err
+	}
 	if r.Split != nil {
 		return p.split(r)
 	}

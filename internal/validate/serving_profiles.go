@@ -17,7 +17,7 @@ func Stored(fits []ProfileFit, known []infer.Profile, what string) []infer.Profi
 		q := f.Profile
 		q.Grade, q.Source = hw.Measured, fmt.Sprintf("fitted on %d serving runs (%s): %s", f.Rows, what, errorText(f.TPOT, f.TTFT))
 		if f.HeldTPOT.N > 0 {
-			q.Source += "; models held out " + errorText(f.HeldTPOT, f.HeldTTFT)
+			q.Source += "; models held out " + f.HeldText()
 		}
 		list = append(list, q)
 	}
@@ -29,6 +29,13 @@ func Stored(fits []ProfileFit, known []infer.Profile, what string) []infer.Profi
 	return list
 }
 
+// HeldText words the errors of runs that were left out of the fit.
+func (f *ProfileFit) HeldText() string { return errorText(f.HeldTPOT, f.HeldTTFT) }
+
 func errorText(tpot, ttft Errors) string {
-	return fmt.Sprintf("TPOT off by %.1f %% median, %.1f %% mean, TTFT %.1f %%, %.1f %%", 100*tpot.MedianAPE, 100*tpot.MAPE, 100*ttft.MedianAPE, 100*ttft.MAPE)
+	s := fmt.Sprintf("TPOT off by %.1f %% median, %.1f %% mean", 100*tpot.MedianAPE, 100*tpot.MAPE)
+	if ttft.N > 0 {
+		s += fmt.Sprintf(", TTFT %.1f %%, %.1f %%", 100*ttft.MedianAPE, 100*ttft.MAPE)
+	}
+	return s
 }

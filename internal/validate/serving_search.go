@@ -77,7 +77,7 @@ func (f *ProfileFit) predictor(p *ServingPredictor) *ServingPredictor {
 	x := &f.Profile
 	now := prices{x, x.Launch, x.Quantise, x.Arrival, x.Sustained, f.prices.with}
 	if f.prices != now || now.with == nil {
-		now.with = &ServingPredictor{Configs: p.Configs, models: p.models, clusters: p.clusters,
+		now.with = &ServingPredictor{Configs: p.Configs, ctx: p.ctx, models: p.models, clusters: p.clusters,
 			Profile: func(string, string, string) (*infer.Profile, error) { return x, nil }}
 		f.prices = now
 	}
