@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -207,5 +208,48 @@ func (e *engine) recall(k *hw.Kernels, what string) {
 			e.fixed, e.perRow, e.perElement = float64(o.Fixed)*1e6, float64(o.PerRow)*1e9, float64(o.PerElement)*1e12
 			e.passes, e.host = o.Passes, float64(o.Host)*1e6
 		}
+	}
+}
+
+// Constants are kept where they account for rows that they did not see, and rows settle them.
+func TestTablesThatNoFitExplains(t *testing.T) {
+	v := 0.0
+	knobs := []knob{{&v, 0, 1}, {&v, 0, 1}}
+	for _, c := range []struct {
+		rows, test int
+		median     float64
+		says       string
+	}{
+		{9, 3, Unexplained, ""},
+		{9, 3, 1, "off by 100.0 % on the median, more than 27 %, and 2 of 2 lie at an end"},
+		{9, 3, math.NaN(), "cannot be explained"},
+		{1, 3, 0.1, "1 rows to fit 2 constants"},
+		{9, 0, math.NaN(), "and 0 to test them on"},
+	} {
+		p := &problem{knobs: knobs, sources: []*source{{test: make([]sample, c.test)}}}
+		err := p.explained(&hw.Fit{Rows: c.rows, Median: c.median, Tables: []string{"h100/x"}})
+		if c.says == "" && err != nil || c.says != "" && (err == nil || !strings.Contains(err.Error(), c.says)) {
+			t.Errorf("%+v: %v", c, err)
+		}
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, err := Fit(stopped, operators, "ampere"); err == nil {
+		t.Error("a stopped fit has a result")
+	}
+}
+
+// A table of another GPU than its folder's is in no fit.
+func TestTablesOfAnotherGPU(t *testing.T) {
+	needTables(t)
+	paths, err := filepath.Glob(operators + "/a100/gemm/*.parquet")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	if err := ownRows(paths[0], "a100"); err != nil {
+		t.Error(err)
+	}
+	if err := ownRows(paths[0], "h100"); err == nil || !strings.Contains(err.Error(), "row 1: column device is") {
+		t.Errorf("in the folder of another GPU: %v", err)
 	}
 }

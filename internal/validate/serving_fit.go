@@ -165,6 +165,9 @@ func FitProfiles(ctx context.Context, runs []ServingRun, configs string) (out []
 	p := &ServingPredictor{Configs: configs, ctx: ctx}
 	runs, twice = distinct(runs)
 	releases := releasesOf(runs, p.anew())
+	if err := p.interrupted(); err != nil {
+		return nil, nil, err
+	}
 	fits, err := fitAll(releases, p)
 	if err != nil {
 		return nil, nil, err

@@ -67,6 +67,9 @@ func FitMachine(ctx context.Context, runs []ServingRun, c *hw.Cluster, configs s
 		}
 		rows = append(rows, *r)
 	}
+	if err := p.interrupted(); err != nil {
+		return nil, nil, err
+	}
 	for _, engine := range valuesOf(rows, engineOfRun) {
 		own := slices.DeleteFunc(slices.Clone(rows), func(r ServingRun) bool { return r.Engine != engine })
 		if len(own) < leastForLocal {

@@ -1,6 +1,8 @@
 package validate
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math"
 	"slices"
@@ -16,7 +18,7 @@ func madeRuns(t *testing.T, n int, with *infer.Profile) []ServingRun {
 	t.Helper()
 	text := servingHeader
 	for i := range n {
-		text += fmt.Sprintf("r%d,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,%d,256,%d,%d,%d,1,1,1,60,8\n", i, 512<<(i%3), 4<<(i%4), 1<<(i%2), 1<<(i%2))
+		text += fmt.Sprintf("r%d,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,%d,%d,%d,%d,%d,1,1,1,60,8\n", i, 512<<(i%3), 256+i/12, 4<<(i%4), 1<<(i%2), 1<<(i%2))
 	}
 	runs, bad, err := ReadServing(strings.NewReader(text), "x")
 	if err != nil || len(bad) > 0 {
@@ -58,5 +60,46 @@ func TestFitMachineFindsTheConstants(t *testing.T) {
 	fits, skipped, err = FitMachine(t.Context(), runs[:3], c, "")
 	if err != nil || len(fits) != 0 || len(skipped) != 1 || !strings.Contains(skipped[0].Reason, "at least 12") {
 		t.Errorf("three runs: %+v, %+v, %v", fits, skipped, err)
+	}
+}
+
+// Runs that no fit explains are refused by name and amount; a run under several ids is one.
+func TestRunsThatNoFitExplains(t *testing.T) {
+	c, err := catalog.Cluster("h100x8")
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := madeRuns(t, 12, infer.DefaultProfile("hopper"))
+	for says, change := range map[string]func(i int, r *ServingRun){
+		"run r3 cannot be explained: its tpot_ms is": func(i int, r *ServingRun) {
+			if i == 3 {
+				r.TPOT /= 1e3
+			}
+		},
+		"TPOT of the best fit is off by": func(_ int, r *ServingRun) { r.TPOT *= 5 },
+		"TTFT of the best fit is off by": func(_ int, r *ServingRun) { r.TTFT *= 1e3 },
+	} {
+		runs := slices.Clone(made)
+		for i := range runs {
+			change(i, &runs[i])
+		}
+		if _, _, err := FitMachine(t.Context(), runs, c, ""); err == nil || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), "nothing is written") {
+			t.Errorf("%q: %v", says, err)
+		}
+	}
+	runs := slices.Repeat(made[:1], 14)
+	for i := range runs {
+		runs[i].ID = fmt.Sprint("copy", i)
+	}
+	if fits, skipped, err := FitMachine(t.Context(), runs, c, ""); err != nil || len(fits) != 0 || len(skipped) != 14 || skipped[0].ID != "copy1" {
+		t.Errorf("a run 14 times: %d fits, %+v, %v", len(fits), skipped, err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if _, _, err := FitProfiles(stopped, made, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
+	}
+	if _, _, err := FitMachine(stopped, made, c, ""); !errors.Is(err, context.Canceled) {
+		t.Errorf("stopped: %v", err)
 	}
 }
