@@ -13,6 +13,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/ask"
+	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/input"
 	"github.com/ridgeline/ridgeline/internal/report"
 	"github.com/ridgeline/ridgeline/internal/validate"
@@ -71,9 +73,14 @@ dense ones of some GPU; where they do not, that part is not stated, and a line s
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	ask.Switch(cmd.Flags(), &leaveOut, "leave-out", "state the errors of each run with constants fitted to the others")
 	configsFlag(cmd, &p.Configs)
+	machine := machineFlag(cmd)
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkRuns(cmd, p.Configs); err != nil {
+		if err := checkRuns(cmd, p.Configs, *machine); err != nil {
+			return err
+		}
+		var err error
+		if p.Machine, err = readMachine(*machine); err != nil {
 			return err
 		}
 		thresholds, err := readThresholds(limits, validate.MetricThroughput, validate.MetricMemory)
@@ -161,7 +168,7 @@ func checkRuns(cmd *cobra.Command, configs string, others ...string) error {
 	if err := required(cmd, "runs"); err != nil {
 		return err
 	}
-	if err := notEmpty(cmd, "runs", "configs"); err != nil {
+	if err := notEmpty(cmd, "runs", "configs", "cluster"); err != nil {
 		return err
 	}
 	if err := checkConfigs(configs); err != nil {
@@ -194,4 +201,21 @@ func interrupted(d *validate.Document) error {
 		return fmt.Errorf("interrupted: %d of %d rows were predicted", done, d.Rows)
 	}
 	return nil
+}
+
+// machineFlag adds --cluster, the machine that runs are predicted on.
+func machineFlag(cmd *cobra.Command) *string {
+	return cmd.Flags().String("cluster", "", "predict the runs on the machine of `FILE`, .yaml, as calibrate writes it, instead of the catalogue's")
+}
+
+// readMachine reads --cluster; nil where it was not given.
+func readMachine(file string) (*hw.Cluster, error) {
+	if file == "" {
+		return nil, nil
+	}
+	c, err := catalog.Cluster(file)
+	if err != nil {
+		return nil, usagef("--cluster: %w", err)
+	}
+	return c, nil
 }

@@ -32,9 +32,14 @@ names an unknown GPU or model the others are scored all the same and the exit co
 	cmd.Flags().StringVar(&runs, "runs", "", "read the runs from `FILE`, CSV or JSON lines")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the median error of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
+	machine := machineFlag(cmd)
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkRuns(cmd, p.Configs); err != nil {
+		if err := checkRuns(cmd, p.Configs, *machine); err != nil {
+			return err
+		}
+		var err error
+		if p.Machine, err = readMachine(*machine); err != nil {
 			return err
 		}
 		thresholds, err := readThresholds(limits, validate.MetricTPOT, validate.MetricTTFT)

@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 
-	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/mem"
@@ -31,6 +30,7 @@ func (p *Prediction) TokensPerSecondPerGPU() float64 { return p.Result.TokensPer
 type Predictor struct {
 	Configs string // folder of Hugging Face configurations, "" = none
 	Options cost.Options
+	Machine *hw.Cluster // stands in for the catalogue's, as of ServingPredictor
 }
 
 // Predict predicts one run from its description. The error says in one line
@@ -40,7 +40,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := catalog.Cluster(fmt.Sprintf("%sx%d", r.GPU, r.GPUs))
+	c, err := onMachineOr(p.Machine, fmt.Sprintf("%sx%d", r.GPU, r.GPUs))
 	if err != nil {
 		return nil, wrong(err, "gpu")
 	}

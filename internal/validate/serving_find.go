@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -13,6 +14,11 @@ import (
 func (p *ServingPredictor) profile(engine, version, arch string) (*infer.Profile, error) {
 	if p.Profile != nil {
 		return p.Profile(engine, version, arch)
+	}
+	if p.Machine != nil { // host times of its own stand before any release's
+		if k := p.Machine.Device.Kernels.HostOf(engine); k.Known() {
+			return infer.ProfileOn(engine, p.Machine.Device)
+		}
 	}
 	return infer.FindProfileOf(engine, version, arch)
 }
@@ -48,7 +54,7 @@ func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
 	if c := p.clusters[name]; c != nil {
 		return c, nil
 	}
-	c, err := catalog.Cluster(name)
+	c, err := onMachineOr(p.Machine, name)
 	if err != nil {
 		return nil, err
 	}
@@ -57,4 +63,19 @@ func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
 	}
 	p.clusters[name] = c
 	return c, nil
+}
+
+// onMachineOr is the catalogue's cluster of a name such as h200x8, or as many GPUs of the
+// machine m where that is given; a cluster of another GPU is then an error.
+func onMachineOr(m *hw.Cluster, name string) (*hw.Cluster, error) {
+	c, err := catalog.Cluster(name)
+	if err != nil || m == nil {
+		return c, err
+	}
+	if c.Device.Name != m.Device.Name {
+		return nil, fmt.Errorf("%s, and the machine of --cluster holds %s: give its runs alone", c.Device.Name, m.Device.Name)
+	}
+	own := m.Clone()
+	own.GPUs = c.GPUs
+	return own, nil
 }

@@ -19,6 +19,9 @@ import (
 // models; it keeps engines that several runs share and serves one goroutine.
 type ServingPredictor struct {
 	Configs string // folder of Hugging Face configurations, "" = none
+	// Machine, where set, stands in for the catalogue's: a calibrated one, of which the runs
+	// take as many GPUs as they say. Runs of another GPU are wrong.
+	Machine *hw.Cluster
 	// Profile, where set, stands in for the profile that is stored for an engine's version
 	// and a GPU generation; a fit tries its constants by it.
 	Profile func(engine, version, arch string) (*infer.Profile, error)
