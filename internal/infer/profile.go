@@ -117,6 +117,12 @@ func ProfileOn(text string, d *hw.Device) (*Profile, error) {
 			p = &own
 		}
 	}
+	if p.Grade == hw.Measured && d.Arch != hw.CPUArch && !ranHere(p, d) {
+		own := *p
+		own.Grade = hw.Assumed
+		own.Source = "no serving run of " + d.Name + " is in the fit; GPUs left out of it are further off than its errors say (docs/accuracy.md): " + p.Source
+		p = &own
+	}
 	if h := d.Kernels.HostOf(p.Engine); h.Known() {
 		own := *p
 		own.Step, own.Sequence, own.Grade, own.Source = h.Step, h.Sequence, hw.Measured, h.Source
@@ -128,6 +134,12 @@ func ProfileOn(text string, d *hw.Device) (*Profile, error) {
 		p = &own
 	}
 	return p, nil
+}
+
+// ranHere tells whether a profile stands on runs of the device's generation and its kernels on
+// measurements of the device, as of Engine.Ranges.
+func ranHere(p *Profile, d *hw.Device) bool {
+	return p.Arch != "" && d.Kernels != nil && slices.Contains(d.Kernels.Devices, d.Name)
 }
 
 // DefaultProfile is the profile of the usual engine on a GPU generation.

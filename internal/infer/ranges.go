@@ -75,8 +75,7 @@ func AllRanges() []Ranges { return slices.Clone(loadRanges()) }
 // Ranges is how far to trust the engine's predictions.
 func (e *Engine) Ranges() *Ranges {
 	rs := loadRanges()
-	k := e.setup.Cluster.Device.Kernels
-	if k != nil && slices.Contains(k.Devices, e.setup.Cluster.Device.Name) && e.profile.Arch != "" {
+	if ranHere(e.profile, e.setup.Cluster.Device) {
 		return &rs[0]
 	}
 	return &rs[1]
