@@ -16,6 +16,15 @@ func Operators(p *Page, d *validate.Document) {
 		rows = append(rows, append([]string{g.Key["table"], g.Key["gpu"], g.Key["kind"]}, errorCells(&g.Errors)...))
 	}
 	p.Table(append([]Column{Left("table"), Left("gpu"), Left("kind")}, errorColumns...), rows)
+	if len(d.Farthest) > 0 {
+		var far [][]string
+		for _, s := range d.Farthest {
+			far = append(far, []string{s.ID, s.GPU, s.Model, fmt.Sprintf("%.4g", s.Measured), fmt.Sprintf("%.4g", s.Predicted), fmt.Sprintf("%.2f", s.Ratio())})
+		}
+		p.Line("")
+		p.Heading("Farthest off, in milliseconds")
+		p.Table([]Column{Left("table#row"), Left("gpu"), Left("kind"), Right("measured"), Right("predicted"), Right("ratio")}, far)
+	}
 	skippedByReason(p, d)
 }
 

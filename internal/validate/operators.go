@@ -6,7 +6,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"path/filepath"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/calib"
 )
@@ -17,7 +19,8 @@ const MetricLatency = "latency"
 // scoredTable is one table's outcome.
 type scoredTable struct {
 	sample  rowSample
-	id      string // path below the folder
+	far     []Scored // the farthestKept rows farthest off
+	id      string   // path below the folder
 	gpu     string
 	kind    string
 	rows    int
@@ -88,6 +91,9 @@ func Operators(ctx context.Context, path string, predictions io.Writer) (*Docume
 		d.Scored += len(t.ratios)
 		d.Skipped, misfits = append(d.Skipped, t.skipped...), append(misfits, t.misfits...)
 		d.Sample = append(d.Sample, t.sample.rows...)
+		for _, x := range t.far {
+			d.Farthest = keepFarthest(d.Farthest, x)
+		}
 		all = append(all, t.ratios...)
 		cuts.add(operatorCuts[t.kind], t.ratios...)
 		if len(t.ratios) > 0 {
@@ -136,7 +142,9 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 			return
 		}
 		t.ratios = append(t.ratios, s.Predicted/s.Measured)
-		t.sample.add(Scored{ID: rowID(id, s.Row), Measured: 1e3 * s.Measured, Predicted: 1e3 * s.Predicted})
+		row := Scored{ID: rowID(id, s.Row), Measured: 1e3 * s.Measured, Predicted: 1e3 * s.Predicted}
+		t.sample.add(row)
+		t.far = keepFarthest(t.far, row)
 		t.range80.add(s.Measured, s.Low, s.High)
 		if keep {
 			t.lines = append(t.lines, operatorLine{rowID(id, s.Row), 1e3 * s.Measured, 1e3 * s.Predicted, [2]float64{1e3 * s.Low, 1e3 * s.High}})
@@ -146,10 +154,33 @@ func scoreTable(path, id string, keep bool) *scoredTable {
 		t.unread = true
 		t.skipped = append(t.skipped, Skipped{id, oneLine(err)})
 	}
-	for i := range t.sample.rows {
-		t.sample.rows[i].GPU, t.sample.rows[i].Model = t.gpu, t.kind
+	for _, rows := range [][]Scored{t.sample.rows, t.far} {
+		for i := range rows {
+			rows[i].GPU, rows[i].Model = t.gpu, t.kind
+		}
 	}
 	return t
+}
+
+// farthestKept is how many rows of kernel tables are kept for being farthest off.
+const farthestKept = 10
+
+// keepFarthest puts a row among the farthest off, if it is one.
+func keepFarthest(list []Scored, s Scored) []Scored {
+	if len(list) == farthestKept && !farther(&s, &list[farthestKept-1]) {
+		return list
+	}
+	at := len(list)
+	for at > 0 && farther(&s, &list[at-1]) {
+		at--
+	}
+	list = slices.Insert(list, at, s)
+	return list[:min(len(list), farthestKept)]
+}
+
+// farther compares rows by |ln(predicted/measured)|.
+func farther(a, b *Scored) bool {
+	return math.Abs(math.Log(a.Ratio())) > math.Abs(math.Log(b.Ratio()))
 }
 
 // rowSample keeps rows at equal distances, between sampleRows/2 and sampleRows of many.

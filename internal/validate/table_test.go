@@ -61,3 +61,14 @@ func TestUnitNotes(t *testing.T) {
 		}
 	}
 }
+
+// The rows farthest off are kept in order, whichever way they lie.
+func TestKeepFarthest(t *testing.T) {
+	var list []Scored
+	for _, predicted := range []float64{1.1, 5, 0.1, 1, 1.2, 0.9, 1.3, 0.7, 2, 3, 1.05, 0.5} {
+		list = keepFarthest(list, Scored{Measured: 1, Predicted: predicted})
+	}
+	if len(list) != farthestKept || list[0].Predicted != 0.1 || list[1].Predicted != 5 || list[farthestKept-1].Predicted != 1.1 {
+		t.Errorf("%v", list)
+	}
+}

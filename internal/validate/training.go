@@ -33,6 +33,8 @@ type Document struct {
 	Unread int `json:"unread_tables,omitempty"`
 	// Notes are what a reader must know of the input beside its rows, a line each.
 	Notes []string `json:"notes,omitempty"`
+	// Farthest are the rows of kernel tables farthest off, with the kind as Model.
+	Farthest []Scored `json:"farthest,omitempty"`
 	// Sample is rows for a picture where Predictions stays empty: some of each kernel
 	// table, with its kind as Model.
 	Sample []Scored `json:"-"`
