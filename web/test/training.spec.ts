@@ -320,3 +320,17 @@ test('waits of expert parallelism are drawn in the passes and named beneath', as
   await page.setViewportSize({ width: 390, height: 844 })
   await timeline.screenshot({ path: 'screenshots/timeline-waits-phone.png' })
 })
+
+test('one node has no network to turn, and its other walls are swept without an error', async ({ page }) => {
+  const asked: string[] = []
+  page.on('response', (r) => r.url().endsWith('/train/sweep') && asked.push(`${String((r.request().postDataJSON() as { sweep: string }).sweep)} ${r.status()}`))
+  await open(page, small.replace('h100x16', 'h100x8'))
+  await expect.poll(() => asked).toEqual(['scale-up 200', 'hbm 200', 'batch 200'])
+  await expect(page.locator('#walls .failed')).toHaveCount(0)
+})
+
+test('where no deployment fits there is no empty picture', async ({ page }) => {
+  await page.goto('/#/serving?model=deepseek-v3&clusters=h100x1')
+  await expect(page.locator('#nothing')).toBeVisible({ timeout: 60_000 })
+  await expect(page.locator('.figure, #points')).toHaveCount(0)
+})

@@ -10,10 +10,11 @@ import { vi } from '../src/i18n/vi'
 import { variants } from '../src/serving/pareto'
 import { viNotes } from '../src/i18n/notes'
 import { viProblems } from '../src/i18n/problems'
-import { loadsOf } from '../src/measured/runs'
+import { beside, loadsOf } from '../src/measured/runs'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
 import { waitsIn } from '../src/training/passes'
+import { knobsOf } from '../src/training/price'
 import { steps } from '../src/training/walls'
 import { formats } from '../src/units'
 import type { InferDoc, Point } from '../src/api/serving'
@@ -159,4 +160,19 @@ test('no Vietnamese wording asks for a figure that the server does not send', ()
     viNotes[code!]!(new Proxy({ clients: 1 } as Record<string, unknown>, { get: (_, k) => (sent.has(String(k)) || wanting.push(`${code}: ${String(k)}`), 1) }), formats('vi'))
   }
   expect(wanting).toEqual([])
+})
+
+test('two runs side by side keep the loads that only one of them has', () => {
+  const x = (name: string, value: number) => ({ name, value, unit: 's' })
+  expect(beside([x('1', 1), x('8', 2)], [x('1', 3), x('4', 4)])).toEqual([
+    { name: '1', unit: 's', a: 1, b: 3 },
+    { name: '8', unit: 's', a: 2, b: null },
+    { name: '4', unit: 's', a: null, b: 4 },
+  ])
+})
+
+test('a machine is asked only for the figures that it has', () => {
+  expect(knobsOf(16, 2)).toEqual(['net', 'up', 'hbm', 'batch'])
+  expect(knobsOf(8, 1)).toEqual(['up', 'hbm', 'batch'])
+  expect(knobsOf(1, 1)).toEqual(['hbm', 'batch'])
 })

@@ -230,6 +230,8 @@ export const en = {
     costTitle: 'Cost against speed',
     costNote: 'USD per million output tokens along the front.',
     costAxis: 'USD per million output tokens',
+    nothing: 'No deployment of this question fits the memory, so there is no curve to draw: take more or larger GPUs, fewer requests, or a smaller format of the weights or the KV cache.',
+    variant: 'Variant',
     noPrice: 'Give a price per GPU-hour to see costs.',
     room: 'Memory and network',
     kvTitle: 'Memory of a GPU and KV capacity',

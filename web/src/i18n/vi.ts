@@ -251,6 +251,8 @@ export const vi: Dict = {
     costTitle: 'Chi phí theo tốc độ',
     costNote: 'USD mỗi triệu token đầu ra dọc theo biên.',
     costAxis: 'USD mỗi triệu token đầu ra',
+    nothing: 'Không cách triển khai nào vừa bộ nhớ nên không có đường nào để vẽ: hãy lấy nhiều GPU hơn hoặc GPU lớn hơn, ít yêu cầu hơn, hoặc định dạng nhỏ hơn cho trọng số hay KV cache.',
+    variant: 'Phương án',
     noPrice: 'Cho giá mỗi giờ GPU để xem chi phí.',
     room: 'Bộ nhớ và mạng',
     kvTitle: 'Bộ nhớ một GPU và sức chứa KV',

@@ -5,7 +5,7 @@ import { Table, type Column } from '../ui/table'
 import { Against } from './against'
 import { Intervals } from './intervals'
 import { said } from './said'
-import { doubtsOf, figuresOf, type Run, type RunFigure } from './runs'
+import { beside, doubtsOf, figuresOf, type Beside, type Run } from './runs'
 
 /** named is a run's title with its time: two runs of one service are told apart by it. */
 const named = (r: Run): string => `${r.title} ${r.started.replace('T', ' ').slice(5, 19)}`
@@ -18,21 +18,17 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   const speech = useLang()
   const { t, f } = speech
   const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : t.serving.load(f.int(n)))
-  const name = (x: RunFigure) => x.name.split(': ').map(t.measured.names).join(': ')
-  const rows = figuresOf(run, level)
+  const name = (x: Beside) => x.name.split(': ').map(t.measured.names).join(': ')
   const alike = other?.kind === run.kind ? other : undefined
-  const second = new Map(alike && figuresOf(alike, level).map((x) => [x.name, x.value]))
-  const change = (x: RunFigure) => {
-    const v = second.get(x.name)
-    return v === undefined || x.value === 0 ? null : v / x.value - 1
-  }
-  const columns: Column<RunFigure>[] = [
+  const rows = beside(figuresOf(run, level), alike ? figuresOf(alike, level) : [])
+  const change = (x: Beside) => (x.a === null || x.b === null || x.a === 0 ? null : x.b / x.a - 1)
+  const columns: Column<Beside>[] = [
     { head: t.measured.metric, text: true, raw: name, cell: name },
-    { head: alike ? 'A' : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, unit: alike && named(run), raw: (x) => x.value, cell: (x) => said(x, x.value, speech) },
+    { head: alike ? 'A' : heads[run.kind] ? t.measured[heads[run.kind]!] : t.measured.measured, unit: alike && named(run), raw: (x) => x.a, cell: (x) => said(x, x.a, speech) },
   ]
   if (alike)
     columns.push(
-      { head: 'B', unit: named(alike), raw: (x) => second.get(x.name) ?? null, cell: (x) => said(x, second.get(x.name) ?? null, speech) },
+      { head: 'B', unit: named(alike), raw: (x) => x.b, cell: (x) => said(x, x.b, speech) },
       {
         head: t.measured.change,
         raw: change,

@@ -95,6 +95,16 @@ export function figuresOf(r: Run, level: (concurrency: number, rate: number) => 
   return out
 }
 
+/** Beside is one figure of two runs, SI; null where a run does not have it. */
+export type Beside = Omit<RunFigure, 'value'> & { a: number | null; b: number | null }
+
+/** beside lays the figures of two runs side by side: those of a in its order, then those that only b has. */
+export function beside(a: RunFigure[], b: RunFigure[]): Beside[] {
+  const rows = new Map<string, Beside>(a.map(({ value, ...x }) => [x.name, { ...x, a: value, b: null }]))
+  for (const { value, ...x } of b) rows.set(x.name, { ...x, a: rows.get(x.name)?.a ?? null, b: value })
+  return [...rows.values()]
+}
+
 /** pairs of a validation: what was predicted beside what was measured. */
 export function pairsOf(d: Json): { id: string; measured: number; predicted: number; text: string }[] {
   return list(d.predictions)

@@ -41,11 +41,20 @@ export default function ServingPage({ s, set, step, visit, catalogue }: Part<Ser
 
 function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
   const { t, f } = useLang()
-  const { doc, asked } = answer
+  const { doc } = answer
   const b = doc.best
-  const fronts = useFronts(answer)
   const name = `${doc.model}-${doc.clusters.join('-')}`
   const subject = `${doc.model}, ${doc.clusters.join(', ')}, ${t.serving.isl} ${doc.isl}, ${t.serving.osl} ${doc.osl}, ${b.weights}, KV ${b.kv}: ${planText(b.plan)}`
+  const format = { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` }
+  const served = [
+    { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: doc.slo?.ttft_seconds ? `≤ ${f.seconds(doc.slo.ttft_seconds)}` : undefined },
+    { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: doc.slo?.tpot_seconds ? `≤ ${f.seconds(doc.slo.tpot_seconds)}` : undefined },
+    { name: t.serving.user, value: f.num(b.tokens_per_second_per_user), unit: t.unit.tokensPerSecond },
+    { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
+    { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
+    { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens), unit: t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
+    ...(doc.experts_touched_per_layer !== null && doc.routed_experts_per_layer !== null ? [{ name: t.serving.touched, value: f.num(doc.experts_touched_per_layer), note: t.serving.ofExperts(f.int(doc.routed_experts_per_layer)) }] : []),
+  ]
   return (
     <Subject.Provider value={subject}>
       <Card title={t.verdict.title} id="verdict">
@@ -53,20 +62,25 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
           {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <PlanText text={planText(b.plan)} />
         </p>
         <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), t.serving.load(f.int(b.concurrency)), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
-        <Facts
-          facts={[
-            { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: doc.slo?.ttft_seconds ? `≤ ${f.seconds(doc.slo.ttft_seconds)}` : undefined },
-            { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: doc.slo?.tpot_seconds ? `≤ ${f.seconds(doc.slo.tpot_seconds)}` : undefined },
-            { name: t.serving.user, value: f.num(b.tokens_per_second_per_user), unit: t.unit.tokensPerSecond },
-            { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
-            { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
-            { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens), unit: t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
-            ...(doc.experts_touched_per_layer !== null && doc.routed_experts_per_layer !== null ? [{ name: t.serving.touched, value: f.num(doc.experts_touched_per_layer), note: t.serving.ofExperts(f.int(doc.routed_experts_per_layer)) }] : []),
-            { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` },
-          ]}
-        />
+        <Facts facts={b.fits ? [...served, format] : [format]} />
         <p class="note">{t.serving.searched(f.int(doc.counts.priced), f.seconds(doc.search_seconds))}</p>
       </Card>
+      {b.fits ? <Pictures answer={answer} name={name} /> : <Card title={t.serving.trade} id="nothing"><p class="note">{t.serving.nothing}</p></Card>}
+      <Notes title={t.warnings} lines={doc.warnings} notes={doc.notes} />
+      <Notes title={t.assumptions} lines={doc.assumptions} notes={doc.notes} />
+      <ReportButton name={`ridgeline-serving-${name}`} />
+    </Subject.Provider>
+  )
+}
+
+/** Pictures are what can be drawn and listed of deployments that fit. */
+function Pictures({ answer, name }: { answer: Found<Serving, InferDoc>; name: string }) {
+  const { t } = useLang()
+  const { doc, asked } = answer
+  const b = doc.best
+  const fronts = useFronts(answer)
+  return (
+    <>
       <Card title={t.serving.trade} id="pareto">
         <div class="pictures">
           <Pareto doc={doc} fronts={fronts.list} busy={fronts.busy} />
@@ -84,9 +98,6 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
       <Ratio asked={asked} best={b} />
       <Points doc={doc} name={name} />
       <Strategies doc={doc} name={name} />
-      <Notes title={t.warnings} lines={doc.warnings} notes={doc.notes} />
-      <Notes title={t.assumptions} lines={doc.assumptions} notes={doc.notes} />
-      <ReportButton name={`ridgeline-serving-${name}`} />
-    </Subject.Provider>
+    </>
   )
 }

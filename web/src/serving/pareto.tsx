@@ -80,7 +80,7 @@ export function Pareto({ doc, fronts, busy }: Props) {
       note={t.serving.paretoNote}
       legend={<Legend keys={series.map((s) => ({ name: s.name, tone: 'tone' + s.tone }))} />}
       data={{
-        head: ['variant', t.serving.plan, t.serving.inFlight, t.serving.gpus, t.serving.x, t.serving.y, 'TTFT (s)', 'TPOT (s)', 'USD/M'],
+        head: [t.serving.variant, t.serving.plan, t.serving.inFlight, t.serving.gpus, t.serving.x, t.serving.y, 'TTFT (s)', 'TPOT (s)', 'USD/M'],
         rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.concurrency, p.gpus, p.tokens_per_second_per_user, p.output_tokens_per_second_per_gpu, p.ttft_seconds, p.tpot_seconds, p.cost_per_million_output_tokens_usd])),
       }}
       busy={busy}
@@ -103,7 +103,7 @@ export function Cost({ doc, fronts, busy }: Props) {
       title={t.serving.costTitle}
       note={t.serving.costNote}
       legend={<Legend keys={series.map((s) => ({ name: s.name, tone: 'tone' + s.tone }))} />}
-      data={{ head: ['variant', t.serving.plan, t.serving.x, t.serving.costAxis], rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.tokens_per_second_per_user, p.cost_per_million_output_tokens_usd])) }}
+      data={{ head: [t.serving.variant, t.serving.plan, t.serving.x, t.serving.costAxis], rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.tokens_per_second_per_user, p.cost_per_million_output_tokens_usd])) }}
       busy={busy}
       of={[doc, fronts.length, busy]}
       draw={(width) => <Lines width={width} height={340} label={t.serving.costTitle} series={series} xLabel={t.serving.x} yLabel={t.serving.costAxis} xText={f.num} yText={f.usd} xScale="log" yScale="log" />}

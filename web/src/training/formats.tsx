@@ -20,6 +20,8 @@ export function Formats({ s, answer, leads, faded, hintsOf, move }: { s: Trainin
     return [...new Set(apart.map((p) => of(p)!))].map((what) => say(apart.filter((p) => of(p) === what).join(', '), what))
   }
   const told = [...tell(bound, (p, b) => t.walls.format(p, t.bound(b))), ...tell((p) => leads[p], t.walls.lead)]
+  // Which plan leads at each precision comes after the verdict: until then nothing is said of it.
+  const heard = (answer.doc.plans?.length ?? 0) < 2 || known.every((x) => leads[x.precision] !== undefined)
   return (
     <Slider
       id="wall-precision"
@@ -31,7 +33,7 @@ export function Formats({ s, answer, leads, faded, hintsOf, move }: { s: Trainin
       text={s.precision}
       marks={turns}
       faded={faded}
-      hints={hintsOf(told.length ? told : known.length > 1 ? [t.walls.noFormat] : [])}
+      hints={hintsOf(told.length ? told : known.length > 1 && heard ? [t.walls.noFormat] : [])}
       onInput={(v) => move({ precision: stops[v]! })}
     />
   )

@@ -1,10 +1,10 @@
 import { useMemo } from 'preact/hooks'
 import { post, type Problem } from '../api/client'
 import type { BreakEven, SweepDoc } from '../api/training'
-import { useFollowing, useLoaded } from '../api/use'
+import { asProblem, useFollowing, useLoaded } from '../api/use'
 import { sliders, type Training } from '../state'
 import type { Answer } from './page'
-import { asPriced, price, requestOf, type Priced } from './request'
+import { asPriced, clusterOf, price, requestOf, type Priced } from './request'
 
 export interface WallsState {
   plans: Priced[] // the ranked plans under the figures of the moment, in the order of the search
@@ -38,26 +38,36 @@ export function useWalls(answer: Answer, now: Training): WallsState {
   const failed = moved ? loaded.error : undefined
   const plans = moved && !failed && loaded.value ? loaded.value.plans : ranked
   const best = leading(plans)
-  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: flips.value?.turns ?? { net: [], up: [], hbm: [], batch: [] }, leads: flips.value?.leads ?? {}, moved, busy: moved && loaded.busy, error: failed ?? flips.error, failed: failed !== undefined }
+  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: flips.value?.turns ?? { net: [], up: [], hbm: [], batch: [] }, leads: flips.value?.leads ?? {}, moved, busy: moved && loaded.busy, error: failed ?? flips.error ?? flips.value?.error, failed: failed !== undefined }
 }
 
-/** sweep asks, figure by figure and precision by precision, which plan leads where. */
-async function sweep(plans: Priced[], { asked, doc }: Answer, signal: AbortSignal): Promise<{ turns: Turns; leads: Record<string, string> }> {
+/** knobsOf are the figures that a machine of so many GPUs and nodes has to turn: one node has no network, one GPU no link. */
+export const knobsOf = (gpus: number, nodes: number): Knob[] => (Object.keys(knobs) as Knob[]).filter((k) => !(k === 'net' && nodes < 2) && !(k === 'up' && gpus < 2))
+
+/** sweep asks, figure by figure and precision by precision, which plan leads where. What one question fails at does not lose the others' answers. */
+async function sweep(plans: Priced[], { asked, doc }: Answer, signal: AbortSignal): Promise<{ turns: Turns; leads: Record<string, string>; error?: Problem }> {
   const turns: Turns = { net: [], up: [], hbm: [], batch: [] }
   const leads: Record<string, string> = {}
   if (plans.length < 2) return { turns, leads }
+  let error: Problem | undefined
+  const attempt = async (ask: () => Promise<void>) => {
+    if (!signal.aborted) await ask().catch((e: unknown) => (error ??= asProblem(e)))
+  }
   const { plan: _, ...body } = await requestOf(asked)
-  for (const k of Object.keys(knobs) as Knob[]) {
-    const found = await post<SweepDoc>('train/sweep', { ...body, sweep: knobs[k], plans: plans.map((p) => p.sent) }, signal)
-    const name = (i: number | null) => (i === null ? '' : String(i + 1))
-    turns[k] = found.flips.filter((x) => x.best_below !== x.best_above).map((x) => ({ at: x.crossing ?? Math.sqrt(x.low * x.high), below: name(x.best_below), above: name(x.best_above) }))
-  }
-  for (const { precision } of doc.precisions ?? []) {
-    const { plans: list } = await reprice(plans, { ...asked, precision }, signal)
-    const best = leading(list)
-    leads[precision] = best ? String(list.indexOf(best) + 1) : ''
-  }
-  return { turns, leads }
+  const { gpus, node } = await clusterOf(asked.cluster)
+  for (const k of knobsOf(gpus, gpus / (Number(asked.nodeGpus) || node.gpus)))
+    await attempt(async () => {
+      const found = await post<SweepDoc>('train/sweep', { ...body, sweep: knobs[k], plans: plans.map((p) => p.sent) }, signal)
+      const name = (i: number | null) => (i === null ? '' : String(i + 1))
+      turns[k] = found.flips.filter((x) => x.best_below !== x.best_above).map((x) => ({ at: x.crossing ?? Math.sqrt(x.low * x.high), below: name(x.best_below), above: name(x.best_above) }))
+    })
+  for (const { precision } of doc.precisions ?? [])
+    await attempt(async () => {
+      const { plans: list } = await reprice(plans, { ...asked, precision }, signal)
+      const best = leading(list)
+      leads[precision] = best ? String(list.indexOf(best) + 1) : ''
+    })
+  return { turns, leads, error }
 }
 
 /** leading is the fastest plan that fits. */
