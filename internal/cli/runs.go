@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -109,7 +110,7 @@ func onRuns(cmd *cobra.Command, do func(ctx context.Context, runs []*store.Run, 
 	dbFlag(cmd, &db)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		runs, err := findRuns(cmd.Context(), db, args)
+		runs, err := findRuns(cmd.Context(), db, args, cmd.Name() == deleteRuns)
 		if err != nil {
 			return err
 		}
@@ -117,8 +118,11 @@ func onRuns(cmd *cobra.Command, do func(ctx context.Context, runs []*store.Run, 
 	}
 }
 
-// findRuns finds every word's run.
-func findRuns(ctx context.Context, db string, words []string) (runs []*store.Run, err error) {
+// deleteRuns is the one command that takes damaged runs: it is what mends them.
+const deleteRuns = "delete"
+
+// findRuns finds every word's run, damaged ones where they are asked for.
+func findRuns(ctx context.Context, db string, words []string, damagedToo bool) (runs []*store.Run, err error) {
 	d, err := openStore(ctx, db, false)
 	if err != nil {
 		return nil, err
@@ -126,7 +130,7 @@ func findRuns(ctx context.Context, db string, words []string) (runs []*store.Run
 	defer d.Close()
 	for _, w := range words {
 		r, err := d.Find(ctx, w)
-		if err != nil {
+		if err != nil && (!damagedToo || !errors.Is(err, store.ErrDamaged)) {
 			return nil, badInput(err)
 		}
 		runs = append(runs, r)
@@ -136,7 +140,7 @@ func findRuns(ctx context.Context, db string, words []string) (runs []*store.Run
 
 func newRunsDeleteCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:     "delete RUN...",
+		Use:     deleteRuns + " RUN...",
 		Short:   "Delete kept runs",
 		Example: `  ridgeline runs delete 3 4`,
 		Args:    positional(1, 10_000, "RUN, a number, a name or last"),

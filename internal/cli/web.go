@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 
@@ -49,7 +50,7 @@ func newWebCommand(env *Env) *cobra.Command {
 		Long: `Serve the page on which plans are explored, compared and shared, and the JSON API that it
 uses; /docs describes the API, /openapi.json is its OpenAPI 3.1 document.
 
-The server listens on the loopback address. On any other address the API asks for a token:
+The server listens on the loopback address, where a token is asked for only if you set one. On any other address the API asks for a token:
 that of --token-file, of ` + tokenVariable + `, or one that is made up and printed once. Requests whose Host
 is neither the address nor named by --host are refused. An interrupt stops it.`,
 		Example: `  ridgeline web
@@ -73,6 +74,9 @@ is neither the address nor named by --host are refused. An interrupt stops it.`,
 
 func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 	if err := notEmpty(cmd, "listen", "token-file", "db", "api-key-env", "api-key-file"); err != nil {
+		return err
+	}
+	if err := f.checkHosts(); err != nil {
 		return err
 	}
 	o, err := f.options(cmd)
@@ -107,6 +111,16 @@ func (f *webFlags) serve(cmd *cobra.Command, env *Env) error {
 	return s.Serve(cmd.Context(), l)
 }
 
+// checkHosts refuses what no request's Host can match: ports do not count there.
+func (f *webFlags) checkHosts() error {
+	for _, h := range f.hosts {
+		if _, err := netip.ParseAddr(h); err != nil && (h == "" || strings.ContainsAny(h, ":/@?#[]%*\\") || strings.ContainsFunc(h, unicode.IsSpace)) {
+			return usagef("--host %q: give the name alone, such as planner.example.org: no scheme, port, path or blank", h)
+		}
+	}
+	return nil
+}
+
 // options resolves files and secrets.
 func (f *webFlags) options(cmd *cobra.Command) (o web.Options, err error) {
 	o = web.Options{Hosts: f.hosts, Version: version, Services: web.Services{URLs: f.services}}
@@ -117,6 +131,9 @@ func (f *webFlags) options(cmd *cobra.Command) (o web.Options, err error) {
 		if _, err := openai.ParseURL(u); err != nil {
 			return o, badInput(fmt.Errorf("--bench-url: %w", err))
 		}
+	}
+	if given := cmd.Flags().Changed; len(f.services) == 0 && (given("api-key-file") || given("api-key-env")) {
+		return o, usagef("--api-key-file and --api-key-env are for the services of --bench-url: name one, or leave the key out")
 	}
 	if len(f.services) > 0 {
 		if o.Services.Key, err = serviceKey(cmd, f.keyEnv, f.keyFile); err != nil {

@@ -18,6 +18,9 @@ const (
 	// maxDrawn bounds a layout that is printed pass by pass, at some hundred bytes
 	// each.
 	maxDrawn = 1 << 20
+	// maxSent bounds a layout that is an answer of the API: a pass with its waits is
+	// about 250 bytes of JSON and a send 200, so that the worst kind stays below 16 MB.
+	maxSent = 1 << 16
 )
 
 // passes is what maxPasses and its like bound; a float, since the product of
@@ -57,10 +60,16 @@ func (k Kind) TooLarge(stages, microbatches, vpp int) error {
 
 // Drawable says, in one line, why a pipeline is too large to be printed pass by
 // pass; nil where it is not.
-func (s *Spec) Drawable() error {
-	if n := passes(s.Stages, s.MicroBatches, s.VPP); n > maxDrawn {
+func (s *Spec) Drawable() error { return s.drawable(maxDrawn) }
+
+// Sendable says, in one line, why a pipeline is too large for one answer of the
+// API that holds every pass; nil where it is not.
+func (s *Spec) Sendable() error { return s.drawable(maxSent) }
+
+func (s *Spec) drawable(most int) error {
+	if n := passes(s.Stages, s.MicroBatches, s.VPP); n > float64(most) {
 		return fmt.Errorf("%d stages x %d micro-batches x vpp %d: too many passes to draw (%.3g, at most %d): give fewer micro-batches, the pattern repeats",
-			s.Stages, s.MicroBatches, s.VPP, n, maxDrawn)
+			s.Stages, s.MicroBatches, s.VPP, n, most)
 	}
 	return nil
 }

@@ -162,6 +162,7 @@ func CheckName(name string) error {
 
 // Find is the run that a word names: an id, `last`, `last~1` (the one before), or the
 // name that its user gave it, of several runs the latest.
+// With ErrDamaged it returns what can be read, which is the head at least.
 func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
 	where, arg := "name = ? ORDER BY id DESC LIMIT 1", any(word)
 	if id, err := strconv.ParseInt(word, 10, 64); err == nil {
@@ -178,7 +179,7 @@ func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
 		return nil, err
 	}
 	if r.Document, err = inflate(document); err != nil {
-		return nil, fmt.Errorf("run %d: %w", r.ID, err)
+		return r, damaged(r.ID)
 	}
 	return r, d.samples(ctx, r)
 }
@@ -201,7 +202,7 @@ func (d *DB) samples(ctx context.Context, r *Run) error {
 			s.Values, err = decode(plain)
 		}
 		if err != nil {
-			return fmt.Errorf("samples of run %d: %w", r.ID, err)
+			return damaged(r.ID)
 		}
 		r.Samples = append(r.Samples, s)
 	}
@@ -225,4 +226,11 @@ func (d *DB) Delete(ctx context.Context, ids ...int64) error {
 		}
 	}
 	return tx.Commit()
+}
+
+// ErrDamaged is the error of a run whose bytes in the file were changed.
+var ErrDamaged = errors.New("is damaged")
+
+func damaged(id int64) error {
+	return fmt.Errorf("run %d %w: `ridgeline runs delete %d` takes it away", id, ErrDamaged, id)
 }

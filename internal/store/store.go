@@ -14,7 +14,8 @@ import (
 	"runtime"
 	"time"
 
-	_ "modernc.org/sqlite" // the driver
+	"modernc.org/sqlite" // the driver too
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // Variable names the environment variable that may name the file.
@@ -80,9 +81,26 @@ func Open(ctx context.Context, path string, create bool) (*DB, error) {
 	}
 	d := &DB{db}
 	if err := d.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, err), db.Close())
+		return nil, errors.Join(fmt.Errorf("%s: %w", path, plain(err)), db.Close())
 	}
 	return d, nil
+}
+
+// plain says in this program's words, with the mend, why a file cannot be used.
+func plain(err error) error {
+	var e *sqlite.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch e.Code() & 0xff { // the primary code, https://sqlite.org/rescode.html
+	case sqlite3.SQLITE_NOTADB:
+		return errors.New("no file of kept runs: name another, or leave it out for the usual one")
+	case sqlite3.SQLITE_CORRUPT:
+		return errors.New("the file of kept runs is damaged: put back a copy, or name another file")
+	case sqlite3.SQLITE_CANTOPEN:
+		return errors.New("cannot be opened as a file of kept runs: name a file that you may write")
+	}
+	return err
 }
 
 // escape keeps a path's characters out of a URI's syntax.

@@ -42,7 +42,7 @@ func add[B any](s *Server, c computed[B]) {
 	op.Method = http.MethodPost
 	op.SkipValidateBody = true // fill refuses in the command line's words
 	op.MaxBodyBytes = s.limits.Body
-	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}
+	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity, http.StatusServiceUnavailable}
 	schema := s.api.OpenAPI().Components.Schemas.Schema(reflect.TypeOf(c.document), true, op.OperationID)
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: c.example}}}
 	op.Responses = map[string]*huma.Response{"200": {Description: "the answer", Content: map[string]*huma.MediaType{

@@ -72,7 +72,7 @@ func (s *Server) catalogueRoutes() {
 	})
 	inspect := operation("inspect", "/api/v1/models/inspect", tagCatalogue, "A config.json, counted")
 	inspect.Method, inspect.SkipValidateBody, inspect.MaxBodyBytes = http.MethodPost, true, s.limits.Body
-	inspect.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity}
+	inspect.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity}
 	huma.Register(s.api, inspect, func(_ context.Context, in *configInput) (*output[*report.ModelDoc], error) {
 		m, err := modelfile.ReadConfig(bytes.NewReader(in.Body.raw), broughtModel)
 		if err != nil {

@@ -18,6 +18,7 @@ const (
 	codeNoServices   code = "no_services"
 	codeOtherService code = "other_service"
 	codeNoRun        code = "no_run"
+	codeDamagedRun   code = "damaged_run"
 )
 
 // values are the figures and names of a problem: seconds, counts, words of the request.

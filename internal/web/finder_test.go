@@ -3,6 +3,8 @@ package web
 import (
 	"context"
 	"encoding/json"
+	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/api"
@@ -38,6 +40,16 @@ func TestPaddedPlansComeBack(t *testing.T) {
 		if err := json.Unmarshal(b, &moments); err != nil || code != 200 || moments.Step != p.Step {
 			t.Errorf("%s: %d %.200s, want a step of %v", p.Text, code, b, p.Step)
 		}
+	}
+}
+
+// A timeline that would fill memory is refused as a schedule is.
+func TestLongTimelinesAreRefused(t *testing.T) {
+	h := serve(t, Options{})
+	ask := trainExample.with(example{"global_batch": 1000000, "plan": "tp=2,pp=1,zero=1,mbs=1"})
+	code, _, b := fetch(t, post(t, h.URL+"/api/v1/train/timeline", ask))
+	if code != http.StatusUnprocessableEntity || !strings.Contains(string(b), "give fewer micro-batches") {
+		t.Errorf("%d %.200s", code, b)
 	}
 }
 

@@ -35,10 +35,14 @@ func (l *live) begin() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.on {
-		return problem(http.StatusConflict, "an evaluation is under way, and two would measure each other: wait for its end").coded(codeBenchRunning, nil)
+		return benchRunning()
 	}
 	l.on = true
 	return nil
+}
+
+func benchRunning() error {
+	return problem(http.StatusConflict, "an evaluation is under way, and two would measure each other: wait for its end").coded(codeBenchRunning, nil)
 }
 
 // end gives the place back; watchers are told.

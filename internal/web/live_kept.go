@@ -38,6 +38,16 @@ func (s *Server) elsewhere(ctx context.Context, id int64) (*store.Live, error) {
 	return s.options.Store.Underway(ctx, id, time.Now().Add(-lost))
 }
 
+// aloneNow refuses where another process tells of an evaluation and told lately: one
+// that is quiet may be dead.
+func (s *Server) aloneNow(ctx context.Context) error {
+	other, err := s.elsewhere(ctx, 0)
+	if err == nil && other != nil && time.Since(other.At) < quietAfter {
+		err = benchRunning()
+	}
+	return err
+}
+
 // watchKept takes a watcher's place.
 func (l *live) watchKept() error {
 	l.mu.Lock()

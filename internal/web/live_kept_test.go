@@ -20,7 +20,7 @@ func TestFollowsWhatAnotherProcessTells(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer teller.Close()
-	h := serve(t, Options{Store: db})
+	h := serve(t, Options{Store: db, Services: Services{URLs: []string{"http://h/v1"}}})
 	state := json.RawMessage(`{"stage":0,"stages":1,"load":"2 in flight","concurrency":2,"rate":0,"t":1,"total":8,"sent":3,"ok":1,"failed":0,"in_flight":2,"output_tokens_per_second":64}`)
 	l := &store.Live{At: time.Now().Add(-2 * quietAfter), Model: "m", Target: "http://u:secret@h/v1", State: state}
 	if err := teller.Tell(t.Context(), l); err != nil {
@@ -71,6 +71,10 @@ func TestFollowsWhatAnotherProcessTells(t *testing.T) {
 	if err := teller.Tell(t.Context(), fresh); err != nil {
 		t.Fatal(err)
 	}
+	c := post(t, h.URL+"/api/v1/bench", example{"url": "http://h/v1", "model": "m", "concurrency": "1", "requests": 1})
+	if code, _, b := fetch(t, c); code != http.StatusConflict || !strings.Contains(string(b), "two would measure each other") {
+		t.Errorf("beside one of another process: %d %s", code, b)
+	}
 	next("end", "{}") // and whoever asks again follows the new one
 	for _, id := range []int64{dead.ID, fresh.ID} {
 		if err := teller.Over(t.Context(), id); err != nil {
@@ -83,5 +87,33 @@ func TestFollowsWhatAnotherProcessTells(t *testing.T) {
 	}
 	if code, _, _ := fetch(t, get(t, h.URL+"/api/v1/runs/live")); code != http.StatusNoContent {
 		t.Errorf("what was lost long ago is no longer under way: %d", code)
+	}
+}
+
+// What is answered to a body that is no JSON is declared of every question.
+func TestRefusalsAreDeclared(t *testing.T) {
+	h := serve(t, Options{})
+	_, _, b := fetch(t, get(t, h.URL+"/openapi.json"))
+	var doc struct {
+		Paths map[string]map[string]struct {
+			Responses map[string]any `json:"responses"`
+		} `json:"paths"`
+	}
+	if err := json.Unmarshal(b, &doc); err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	for path, methods := range doc.Paths {
+		for _, want := range []string{"403", "413", "415", "421"} {
+			if op, ok := methods["post"]; ok && op.Responses[want] == nil {
+				t.Errorf("%s does not declare %s", path, want)
+			}
+		}
+		if _, ok := methods["post"]; ok {
+			asked++
+		}
+	}
+	if asked < 5 {
+		t.Errorf("%d questions", asked)
 	}
 }

@@ -75,12 +75,15 @@ func (s *Server) benchRoutes() {
 	op.Method, op.SkipValidateBody, op.MaxBodyBytes = http.MethodPost, true, s.limits.Body
 	op.Description = "Answers in server-sent events: sample while a stage runs, stage as one ends, then result or error. Closing the connection ends the evaluation. " +
 		"The service must be one that the server was started for with --bench-url; its key comes from the server's environment or a file."
-	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusUnprocessableEntity}
+	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: benchExample}}}
 	op.Responses = s.eventsAnswer(map[string]any{"sample": api.BenchSample{}, "stage": bench.Stage{}, "result": measured{}, "error": Problem{}})
 	huma.Register(s.api, op, func(ctx context.Context, in *input) (*huma.StreamResponse, error) {
 		c, err := in.Body.request(&s.options)
 		if err != nil {
+			return nil, err
+		}
+		if err := s.aloneNow(ctx); err != nil {
 			return nil, err
 		}
 		if err := s.live.begin(); err != nil {

@@ -186,7 +186,7 @@ func (f scheduleFields) request() (*sched.Spec, error) {
 	}
 	spec, err := q.Request(name)
 	if err == nil {
-		err = spec.Drawable() // the answer lists every pass
+		err = spec.Sendable() // the answer lists every pass
 	}
 	if err != nil {
 		return nil, badInput(err)

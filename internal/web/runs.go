@@ -69,6 +69,9 @@ func (s *Server) find(ctx context.Context, id string) (*store.Run, error) {
 	if errors.Is(err, store.ErrNone) {
 		return nil, none
 	}
+	if errors.Is(err, store.ErrDamaged) {
+		return nil, problem(http.StatusInternalServerError, err.Error()).coded(codeDamagedRun, values{"id": id})
+	}
 	return r, err
 }
 

@@ -3,6 +3,7 @@ package web
 import (
 	"bufio"
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -177,6 +178,28 @@ func TestRunsAreNumbers(t *testing.T) {
 }
 
 // database is an empty store and its file.
+// A run whose bytes were changed is told by a code and in words that mend it.
+func TestDamagedRun(t *testing.T) {
+	db, file := database(t)
+	n, err := db.Add(t.Context(), &store.Run{Kind: "bench", Document: []byte(`{"a":1}`)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw, err := sql.Open("sqlite", file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer raw.Close()
+	if _, err := raw.ExecContext(t.Context(), "UPDATE runs SET document = x'ffffff'"); err != nil {
+		t.Fatal(err)
+	}
+	h := serve(t, Options{Store: db})
+	code, _, b := fetch(t, get(t, fmt.Sprintf("%s/api/v1/runs/%d", h.URL, n)))
+	if code != http.StatusInternalServerError || !strings.Contains(string(b), `"damaged_run"`) || !strings.Contains(string(b), "run 1 is damaged: `ridgeline runs delete 1`") {
+		t.Errorf("%d %s", code, b)
+	}
+}
+
 func database(t *testing.T) (*store.DB, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "runs.db")

@@ -54,7 +54,7 @@ func New(o Options) *Server {
 	servePage(mux)
 	g := &guard{next: squeeze(mux)}
 	for _, h := range append(loopbackHosts, o.Hosts...) {
-		g.hosts = append(g.hosts, strings.ToLower(h))
+		g.hosts = append(g.hosts, strings.ToLower(strings.TrimSuffix(h, ".")))
 	}
 	if o.Token != "" {
 		sum := sha256.Sum256([]byte(o.Token))
