@@ -14,10 +14,12 @@ import { beside, loadsOf } from '../src/measured/runs'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
 import { waitsIn } from '../src/training/passes'
+import { density, spentOf } from '../src/training/density'
 import { knobsOf } from '../src/training/price'
 import { steps } from '../src/training/walls'
 import { formats } from '../src/units'
 import type { InferDoc, Point } from '../src/api/serving'
+import type { Pass } from '../src/api/training'
 
 test('the address holds the state and defaults stay out of it', () => {
   const s = parse('#/training?model=gpt3-175b&net=0.5&unknown=1')
@@ -175,4 +177,18 @@ test('a machine is asked only for the figures that it has', () => {
   expect(knobsOf(16, 2)).toEqual(['net', 'up', 'hbm', 'batch'])
   expect(knobsOf(8, 1)).toEqual(['up', 'hbm', 'batch'])
   expect(knobsOf(1, 1)).toEqual(['hbm', 'batch'])
+})
+
+test('narrow passes are merged by their shares of the time', () => {
+  // A thousand pairs of a forward of 1 and a backward of 2, half of which waits: 1 : 1 : 1 in every column.
+  const passes = Array.from({ length: 1000 }, (_, i) => [
+    { pass: 'F', microbatch: i, start: 3 * i, end: 3 * i + 1 },
+    { pass: 'B', microbatch: i, start: 3 * i + 1, end: 3 * i + 3, waits: { tp: 1 } },
+  ]).flat()
+  const found = density(passes.map((p) => spentOf(p as Pass)), 0, 4000, 4)
+  expect(Object.keys(found).sort()).toEqual(['pass-B', 'pass-F', 'wait-tp'])
+  for (const list of Object.values(found)) {
+    for (const v of list.slice(0, 3)) expect(v).toBeCloseTo(1 / 3, 2)
+    expect(list[3]).toBe(0) // past the end is bubble
+  }
 })

@@ -37,6 +37,11 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
   if (loaded.error) return <Failed error={loaded.error} />
   const rows = (loaded.value?.pairs ?? []).flatMap((p) => p.rows.map((r) => ({ ...r, load: p.load })))
   if (!rows.length) return null
+  // The server words a closed load as requests in flight.
+  const load = (text: string) => {
+    const n = /^(\d+) in flight$/.exec(text)?.[1]
+    return n === undefined ? text : t.serving.load(f.int(Number(n)))
+  }
   const told = (v: number | null, unit: string) => said({ unit }, v, speech)
   return (
     <>
@@ -47,8 +52,8 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
         caption={t.measured.chance}
         rows={rows}
         columns={[
-          { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => r.load },
-          { head: t.measured.metric, text: true, raw: (r) => `${r.metric} ${r.statistic}`, cell: (r) => `${t.measured.names(r.metric)} ${r.statistic}` },
+          { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => load(r.load) },
+          { head: t.measured.metric, text: true, raw: (r) => `${r.metric} ${r.statistic}`, cell: (r) => `${t.measured.names(r.metric)} ${t.measured.names(r.statistic)}` },
           { head: 'A', raw: (r) => r.a, cell: (r) => told(r.a, r.unit) },
           { head: 'B', raw: (r) => r.b, cell: (r) => told(r.b, r.unit) },
           { head: t.measured.change, raw: (r) => r.change, cell: (r) => f.signed(r.change) },

@@ -113,7 +113,7 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
       }
       data={{
         head: [t.roof.operation, t.roof.layer, t.roof.phase, t.roof.times, 'FLOP', 'B', 'FLOP/B', t.roof.estimate + ' (s)', t.roof.lower + ' (s)', t.fact.binds],
-        rows: list.map((o) => [o.operation, o.layer, o.phase, o.layers, o.flops, o.bytes, o.flops_per_byte, o.estimate_seconds, o.lower_seconds, o.bound]),
+        rows: list.map((o) => [o.operation, o.layer, t.phase(o.phase), o.layers, o.flops, o.bytes, o.flops_per_byte, o.estimate_seconds, o.lower_seconds, t.bound(o.bound)]),
       }}
       of={[list, roofs]}
       draw={draw}

@@ -10,6 +10,7 @@ import { useLang } from '../i18n'
 import type { Training } from '../state'
 import { Failed, Skeleton } from '../ui/states'
 import { box4, Hatches, Mass, Shape, waitKinds, type Place } from './passes'
+import { Density, spentOf } from './density'
 import { requestOf, type Priced } from './request'
 
 const asked = new Map<string, Promise<TimelineDoc>>()
@@ -56,7 +57,7 @@ export function Timeline({ s, plan, id }: { s: Training; plan: Priced; id: strin
     <Figure
       name="timeline"
       title={t.timeline.title}
-      note={t.timeline.note(f.seconds(doc.step_seconds), f.percent((plan.result!.exposed.bubble ?? 0) / plan.result!.step_seconds), doc.schedule) + (waits.length ? t.timeline.inside(waits.join(', ')) : '')}
+      note={t.timeline.note(f.seconds(doc.step_seconds), f.percent((plan.result!.exposed.bubble ?? 0) / plan.result!.step_seconds), doc.schedule) + (waits.length ? t.timeline.inside(waits.join(', ')) : '') + t.timeline.narrow}
       busy={loaded.busy}
       legend={
         <div class="row legendrow">
@@ -120,7 +121,10 @@ function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from:
       { p: opt, stage: d.stage, tone: 'pass-opt', name: t.timeline.optimizer },
     ].filter((c) => c.p.end > c.p.start && inside(c.p))
   })
-  const few = passes.length + sends.length <= mostMarks
+  // Narrower than this, px, passes would be drawn over each other: shares of the time are shown in their place.
+  const seen = passes.reduce((sum, { p }) => sum + Math.min(to, p.end) - Math.max(from, p.start), 0)
+  const narrow = passes.length > 0 && Math.abs(x.at(from + seen / passes.length) - x.at(from)) < 1.5
+  const few = !narrow && passes.length + sends.length <= mostMarks
   const marks: Mark[] = few
     ? [
         ...passes.map(({ p, stage, at }) => ({ x: at.x + at.width / 2, y: at.y, label: [`${t.memory.stage(stage)}: ${t.pass(p.pass)}`, which(p, t.timeline.microbatch), when(p), ...Object.entries(p.waits ?? {}).map(([k, v]) => `${t.part(k)}: ${f.seconds(v)}`)].join('\n'), shape: <Shape p={p} at={at} /> })),
@@ -144,8 +148,19 @@ function Rows({ width, doc, from, to }: { width: number; doc: TimelineDoc; from:
         {x.marks(Math.max(2, Math.floor(width / 110))).map((v) => <text key={v} x={x.at(v)} y={box.height - 27} text-anchor="middle">{f.secondsUpTo(to)(v)}</text>)}
         <text class="label" x={(box.left + box.width - box.right) / 2} y={box.height - 7} text-anchor="middle">{t.timeline.axis}</text>
       </g>
-      {!few && <Mass passes={passes} />}
-      {!few && <path class="pass-comm" d={sends.map(({ at }) => box4(at)).join('')} aria-hidden="true" />}
+      {narrow &&
+        doc.stages.map((d) => {
+          const at = { x: box.left, y: box.top + d.stage * pitch, width: box.width - box.left - box.right, height: row }
+          return (
+            <g key={d.stage}>
+              <Density list={d.passes.filter(inside).map(spentOf)} from={from} to={to} at={at} />
+              <Density list={doc.sends.filter((p) => p.from === d.stage && inside(p)).map((p) => ({ start: p.start, end: p.end, shares: { 'pass-comm': 1 } }))} from={from} to={to} at={{ ...at, y: at.y + row + 1, height: lane }} />
+            </g>
+          )
+        })}
+      {narrow && closes.map((c) => <rect key={c.stage + c.tone} class={c.tone} {...rect(c.p, c.stage)} aria-hidden="true" />)}
+      {!few && !narrow && <Mass passes={passes} />}
+      {!few && !narrow && <path class="pass-comm" d={sends.map(({ at }) => box4(at)).join('')} aria-hidden="true" />}
       <Marks marks={marks} box={box} label={t.timeline.marks(n)} />
     </svg>
   )
