@@ -186,17 +186,3 @@ func writable(flag, name string) error {
 	}
 	return err
 }
-
-// notOver refuses an output of a flag that would replace one of the inputs.
-func notOver(flag, name string, inputs ...string) error {
-	out, err := os.Stat(name)
-	if err != nil || !out.Mode().IsRegular() {
-		return nil
-	}
-	for _, in := range inputs {
-		if info, err := os.Stat(in); err == nil && os.SameFile(out, info) {
-			return usagef("--%s %s would replace the input %s: name another file", flag, name, in)
-		}
-	}
-	return nil
-}

@@ -32,10 +32,8 @@ func checkOutputs(cmd *cobra.Command, flags []string, inputs ...string) error {
 			if o.info.IsDir() {
 				return usagef("--%s %s: a folder: name a file", name, o.path)
 			}
-			for _, in := range inputs {
-				if at := sameBelow(in, o.info); at != "" {
-					return usagef("--%s %s is the input %s, which it would overwrite: name another file", name, o.path, at)
-				}
+			if err := notOver(name, o.path, inputs...); err != nil {
+				return err
 			}
 		}
 		for _, b := range before {
@@ -46,6 +44,20 @@ func checkOutputs(cmd *cobra.Command, flags []string, inputs ...string) error {
 		before = append(before, o)
 		if err := writable(name, o.path); err != nil {
 			return err
+		}
+	}
+	return nil
+}
+
+// notOver refuses an output of a flag that would replace one of the inputs or a file below one.
+func notOver(flag, name string, inputs ...string) error {
+	out, err := os.Stat(name)
+	if err != nil {
+		return nil // not there yet
+	}
+	for _, in := range inputs {
+		if at := sameBelow(in, out); at != "" {
+			return usagef("--%s %s is the input %s, which it would overwrite: name another file", flag, name, at)
 		}
 	}
 	return nil
