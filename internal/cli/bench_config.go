@@ -14,11 +14,9 @@ import (
 
 // config resolves names, files and the key.
 func (f *benchFlags) config(cmd *cobra.Command) (*bench.Config, error) {
-	if err := notEmpty(cmd, "url", "model", "records", "name", "db", "api-key-file", "api-key-env", "tokenizer", "dataset", "out", "csv", "html", "prometheus"); err != nil {
-		return nil, err
-	}
-	if err := cmp.Or(runName("name", f.kept.name), oneFileEach(map[string]string{"out": f.outputs.json, "csv": f.outputs.csv, "html": f.outputs.html,
-		"prometheus": f.outputs.prometheus, "records": f.records, "db": f.kept.db})); err != nil {
+	err := cmp.Or(notEmpty(cmd, "url", "model", "name", "db", "api-key-file", "api-key-env", "tokenizer", "dataset"), runName("name", f.kept.name),
+		checkOutputs(cmd, benchFiles, f.tokenizer, f.dataset, f.keyFile, cmd.Flag("trace").Value.String()))
+	if err != nil {
 		return nil, err
 	}
 	c, err := f.question.Request(finder{})

@@ -28,7 +28,7 @@ at each worker's start, so let the workers' clocks agree.`,
 	outputs.register(cmd)
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := outputs.check(); err != nil {
+		if err := checkOutputs(cmd, benchFiles, args...); err != nil {
 			return err
 		}
 		var all []*bench.Record

@@ -1,11 +1,7 @@
 package cli
 
 import (
-	"cmp"
 	"io"
-	"maps"
-	"path/filepath"
-	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -24,30 +20,8 @@ func (o *benchOutputs) register(cmd *cobra.Command) {
 	fs.StringVar(&o.prometheus, "prometheus", "", "write the figures in Prometheus' text format to `FILE`")
 }
 
-// check tells of a file that cannot be written before anything is measured.
-func (o *benchOutputs) check() error {
-	return cmp.Or(writable("out", o.json), writable("csv", o.csv), writable("html", o.html), writable("prometheus", o.prometheus))
-}
-
-// oneFileEach refuses two flags that name one file: the later one would take the place
-// of the earlier.
-func oneFileEach(files map[string]string) error {
-	by := map[string]string{}
-	for _, flag := range slices.Sorted(maps.Keys(files)) {
-		name := files[flag]
-		if name == "" || name == "-" {
-			continue
-		}
-		if whole, err := filepath.Abs(name); err == nil {
-			name = whole
-		}
-		if other := by[name]; other != "" {
-			return usagef("--%s and --%s name the same file %s: give each its own", other, flag, files[flag])
-		}
-		by[name] = flag
-	}
-	return nil
-}
+// benchFiles are the flags of files that a benchmark or a merge writes.
+var benchFiles = []string{"out", "csv", "html", "prometheus", "records", "db"}
 
 func (o *benchOutputs) write(d *bench.Report) error {
 	for _, x := range []struct {

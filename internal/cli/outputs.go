@@ -11,7 +11,7 @@ import (
 // checkOutputs refuses, before any work and before anything is opened for writing, files
 // that the named flags ask for: an empty name, one that cannot be written, two flags with one
 // file, and a file that is one of the inputs or lies in one of their folders, also by a link.
-// A flag that was not given, or an input "", is none.
+// A flag that was not given, or an input "", is none; - is stdout.
 func checkOutputs(cmd *cobra.Command, flags []string, inputs ...string) error {
 	if err := notEmpty(cmd, flags...); err != nil {
 		return err
@@ -24,7 +24,7 @@ func checkOutputs(cmd *cobra.Command, flags []string, inputs ...string) error {
 	var before []output
 	for _, name := range flags {
 		f := cmd.Flags().Lookup(name)
-		if f == nil || !f.Changed {
+		if f == nil || !f.Changed || f.Value.String() == "-" {
 			continue
 		}
 		o := output{flag: name, path: filepath.Clean(f.Value.String())}
