@@ -27,6 +27,9 @@ type pool struct {
 	best      []candidate
 	threshold atomic.Uint64 // float64 bits of the slowest kept step
 	outcome   Outcome
+	looked    [][]looked // of each worker
+	examples  [plan.NumCauses]example
+	failed    failure
 }
 
 // slowest is the step of the slowest plan kept once there are enough of them.
@@ -58,25 +61,50 @@ func compare(a, b candidate) int {
 	return cmp.Compare(a.plan.String(), b.plan.String())
 }
 
-// join adds a worker's counters.
+// join adds what a worker counted and met; of examples and failures the first job's stay,
+// which no order of the workers changes.
 func (pl *pool) join(w *worker) {
 	pl.mu.Lock()
 	defer pl.mu.Unlock()
 	c := &pl.outcome.Count
 	for i, n := range w.count.Illegal {
 		c.Illegal[i] += n
-		if pl.outcome.Examples[i] == nil {
-			pl.outcome.Examples[i] = w.examples[i]
+		if e := w.examples[i]; e.plan != nil && (pl.examples[i].plan == nil || e.job < pl.examples[i].job) {
+			pl.examples[i] = e
 		}
 	}
-	c.TooLarge += w.count.TooLarge
 	c.Pruned += w.count.Pruned
-	c.LaidOut += w.count.LaidOut
-	pl.outcome.failed = cmp.Or(pl.outcome.failed, w.failed)
+	pl.looked = append(pl.looked, w.looked)
+	if f := w.failed; f.err != nil && (pl.failed.err == nil || f.job < pl.failed.job) {
+		pl.failed = f
+	}
+}
+
+// settle counts what was looked at by the last threshold: which threshold a plan met
+// underway depends on the workers, and the ones that it passed were no tighter.
+func (pl *pool) settle() {
+	last, c := pl.slowest(), &pl.outcome.Count
+	for _, list := range pl.looked {
+		for _, l := range list {
+			switch {
+			case l.bound > last:
+				c.Pruned += l.n
+			case l.fit:
+				c.LaidOut += l.n
+			default:
+				c.TooLarge += l.n
+			}
+		}
+	}
+	for i, e := range pl.examples {
+		pl.outcome.Examples[i] = e.plan
+	}
+	pl.outcome.failed = pl.failed.err
 }
 
 // finish evaluates the kept plans in full.
 func (pl *pool) finish(ctx context.Context, e *train.Evaluator, top int) (*Outcome, error) {
+	pl.settle()
 	out := &pl.outcome
 	out.Partial = ctx.Err() != nil
 	if len(pl.best) == 0 && out.failed != nil {

@@ -21,12 +21,12 @@ type Options struct {
 	Progress   func(done, all int)
 }
 
-// Count is what became of the candidates.
+// Count is what became of the candidates, whichever worker looked at them when.
 type Count struct {
 	Illegal  [plan.NumCauses]int64
 	TooLarge int64 // legal, do not fit
-	Pruned   int64 // fit, proved slower than the plans kept
-	LaidOut  int64 // fit, laid out by the simulator
+	Pruned   int64 // proved slower than the plans kept
+	LaidOut  int64 // fit, and no bound proved them slower
 }
 
 // Evaluated is the number of legal plans looked at.
@@ -36,7 +36,7 @@ func (c *Count) Evaluated() int64 { return c.TooLarge + c.Pruned + c.LaidOut }
 type Outcome struct {
 	Plans   []*train.Result // best first, at most Top
 	Nearest *train.Result   // the plan that lacks least memory, when nothing fits
-	// Example of a rejected plan per legality cause, and the best one that does not fit.
+	// Example of a rejected plan per legality cause: the walk's first.
 	Examples [plan.NumCauses]*plan.Plan
 	Count    Count
 	Partial  bool // cancelled: what was found so far
@@ -80,7 +80,7 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 				if i >= len(jobs) {
 					break
 				}
-				w.run(s, jobs[i])
+				w.run(s, i, jobs[i])
 				if n := int(done.Add(1)); o.Progress != nil {
 					o.Progress(n, len(jobs))
 				}

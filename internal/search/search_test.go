@@ -79,14 +79,26 @@ func TestPrunedEqualsExhaustive(t *testing.T) {
 	}
 }
 
-// The answer does not depend on the number of workers.
+// The answer, its counts and its examples do not depend on the number of workers, nor on who is faster.
 func TestWorkersAgree(t *testing.T) {
-	e, s := prepare(t, "llama-3.1-70b", "h100x64", 128, 4096, "bf16", "")
-	one := run(t, e, s, Options{Workers: 1, Top: 10})
-	many := run(t, e, s, Options{Workers: 7, Top: 10})
-	for i := range one.Plans {
-		if a, b := one.Plans[i].Plan.String(), many.Plans[i].Plan.String(); a != b {
-			t.Errorf("#%d: %s with one worker, %s with seven", i, a, b)
+	for _, j := range jobs {
+		e, s := prepare(t, j.model, j.cluster, j.batch, j.seq, j.precision, j.text)
+		one := run(t, e, s, Options{Workers: 1, Top: 3})
+		for _, workers := range []int{2, 7} {
+			many := run(t, e, s, Options{Workers: workers, Top: 3})
+			for i := range one.Plans {
+				if a, b := one.Plans[i].Plan.String(), many.Plans[i].Plan.String(); a != b {
+					t.Errorf("%s #%d: %s with one worker, %s with %d", j.model, i, a, b, workers)
+				}
+			}
+			if one.Count != many.Count || one.Count.Pruned == 0 || one.Count.LaidOut == 0 {
+				t.Errorf("%s: %+v with one worker, %+v with %d", j.model, one.Count, many.Count, workers)
+			}
+			for c := range one.Examples {
+				if a, b := one.Examples[c], many.Examples[c]; (a == nil) != (b == nil) || a != nil && *a != *b {
+					t.Errorf("%s, %s: example %v with one worker, %v with %d", j.model, plan.Cause(c), a, b, workers)
+				}
+			}
 		}
 	}
 }

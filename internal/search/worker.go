@@ -1,7 +1,6 @@
 package search
 
 import (
-	"cmp"
 	"context"
 
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -15,14 +14,36 @@ type worker struct {
 	ctx        context.Context
 	exhaustive bool
 	count      Count
-	examples   [plan.NumCauses]*plan.Plan
+	looked     []looked
+	examples   [plan.NumCauses]example
 	space      *Space
-	failed     error // the first plan that could not be laid out
+	job        int     // index of the job underway
+	failed     failure // the first plan that could not be laid out
 	lean       train.Lean
 }
 
-func (w *worker) run(s *Space, o outer) {
-	w.space, w.lean = s, s.leanest()
+// looked are plans that the threshold of their time did not prune; the last
+// threshold, which no order of the workers changes, decides how they count.
+type looked struct {
+	bound float64 // of their step, seconds
+	n     int64
+	fit   bool
+}
+
+// example is an illegal plan of a job.
+type example struct {
+	plan *plan.Plan
+	job  int
+}
+
+// failure is why a plan of a job could not be laid out.
+type failure struct {
+	err error
+	job int
+}
+
+func (w *worker) run(s *Space, job int, o outer) {
+	w.space, w.job, w.lean = s, job, s.leanest()
 	s.walk(w.e.Job(), o, &visitor{mode: w.mode, larger: w.larger, illegal: w.illegal})
 }
 
@@ -30,51 +51,82 @@ func (w *worker) run(s *Space, o outer) {
 // the leanest ones do not fit, no state does, and when the fastest parts are
 // slower than the plans kept, so is every state.
 func (w *worker) mode(p *plan.Plan) bool {
-	switch {
-	case w.ctx.Err() != nil:
-		return true
-	case w.exhaustive:
-	case float64(w.e.Busy(p))*(1-rounding) > w.pool.slowest():
-		w.count.Pruned += w.space.stateCount(p)
-		return true
-	case w.e.Leanest(p, &w.lean) > w.e.MemoryLimit():
-		w.larger(p)
-		return false
-	case float64(w.e.Fastest(p)) > w.pool.slowest():
-		w.count.Pruned += w.space.stateCount(p)
+	if w.ctx.Err() != nil {
 		return true
 	}
-	w.space.states(*p, w.legal)
+	bound := 0.0
+	if !w.exhaustive {
+		if bound = w.busy(p); bound > w.pool.slowest() {
+			w.count.Pruned += w.space.stateCount(p)
+			return true
+		}
+		if w.e.Leanest(p, &w.lean) > w.e.MemoryLimit() {
+			w.saw(bound, w.space.stateCount(p), false)
+			return false
+		}
+		if bound = max(bound, float64(w.e.Fastest(p))); bound > w.pool.slowest() {
+			w.count.Pruned += w.space.stateCount(p)
+			return true
+		}
+	}
+	w.space.states(*p, func(p *plan.Plan) { w.legal(p, bound) })
 	return true
 }
 
 // rounding keeps a bound that is met exactly below a sum in another order.
 const rounding = 1e-9
 
-func (w *worker) larger(p *plan.Plan) { w.count.TooLarge += w.space.stateCount(p) }
+// busy is the cheapest bound of the step of every state of a mode, seconds.
+func (w *worker) busy(p *plan.Plan) float64 { return float64(w.e.Busy(p)) * (1 - rounding) }
+
+// larger counts a micro-batch above one that does not fit as mode would have,
+// had the smaller one been pruned.
+func (w *worker) larger(p *plan.Plan) {
+	bound := 0.0
+	if !w.exhaustive {
+		bound = w.busy(p)
+	}
+	w.saw(bound, w.space.stateCount(p), false)
+}
+
+// saw notes plans whose step is at least bound seconds.
+func (w *worker) saw(bound float64, n int64, fit bool) {
+	if last := len(w.looked) - 1; last >= 0 && w.looked[last].bound == bound && w.looked[last].fit == fit {
+		w.looked[last].n += n
+		return
+	}
+	w.looked = append(w.looked, looked{bound, n, fit})
+}
 
 func (w *worker) illegal(p *plan.Plan, c plan.Cause) {
 	w.count.Illegal[c]++
-	if w.examples[c] == nil {
+	if w.examples[c].plan == nil {
 		q := *p
-		w.examples[c] = &q
+		w.examples[c] = example{&q, w.job}
 	}
 }
 
-func (w *worker) legal(p *plan.Plan) {
+// legal looks at one state of a mode whose step is at least bound seconds.
+func (w *worker) legal(p *plan.Plan, bound float64) {
 	q := w.e.Quick(p)
-	switch {
-	case !q.Fits:
-		w.count.TooLarge++
-	case !w.exhaustive && float64(q.Bound) > w.pool.slowest():
-		w.count.Pruned++
-	default:
-		w.count.LaidOut++
-		step, err := w.e.Step(p)
-		if err != nil {
-			w.failed = cmp.Or(w.failed, err)
+	if !q.Fits {
+		w.saw(bound, 1, false)
+		return
+	}
+	if !w.exhaustive {
+		bound = max(bound, float64(q.Bound))
+		if bound > w.pool.slowest() {
+			w.count.Pruned++
 			return
 		}
-		w.pool.offer(p, step)
 	}
+	w.saw(bound, 1, true)
+	step, err := w.e.Step(p)
+	if err != nil {
+		if w.failed.err == nil {
+			w.failed = failure{err, w.job}
+		}
+		return
+	}
+	w.pool.offer(p, step)
 }
