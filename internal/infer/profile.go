@@ -44,13 +44,13 @@ type Profile struct {
 	// Stream is the tokens of one message to the client, the first token's included: a
 	// client of an engine that sends every 20 tokens sees its first one 19 tokens late.
 	// 0 = each token is sent.
-	Stream   int64
-	Separate bool // prompts are read in steps of their own, not beside generating sequences
-	// Reserve sets cache aside for a request's whole answer before it runs, so that none
-	// is ever thrown out (TensorRT-LLM's GUARANTEED_NO_EVICT); else the cache grows with it.
-	Reserve bool
-	Grade   hw.Grade
-	Source  string
+	Stream int64
+	// Separate reads prompts in steps of their own, not beside generating sequences of the
+	// same replica; other replicas generate meanwhile unless they draft.
+	Separate bool
+	Reserve  Reservation
+	Grade    hw.Grade
+	Source   string
 
 	Version  string    // that was asked for; "" = the latest
 	Drafting *Drafting // what it gives up while it speculates; nil = nothing

@@ -85,9 +85,17 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Before: r.Before, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), RequestToken: us(r.EntryUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: r.Reserve, Grade: g, Source: r.Source})
+			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), RequestToken: us(r.EntryUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: reservation(r.Reserve), Grade: g, Source: r.Source})
 	}
 	return out, nil
+}
+
+// reservation is an engine's, which sets aside the whole answer or the prompt.
+func reservation(answer bool) Reservation {
+	if answer {
+		return ReserveAnswer
+	}
+	return ReservePrompt
 }
 
 // EncodeProfiles writes profiles as DecodeProfiles reads them, a line each.
@@ -99,7 +107,7 @@ func EncodeProfiles(list []Profile) ([]byte, error) {
 		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 		row := profileRow{Engine: p.Engine, Arch: p.Arch, Before: p.Before, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
 			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
-			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), EntryUS: us(p.RequestToken), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve,
+			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), EntryUS: us(p.RequestToken), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve == ReserveAnswer,
 			Grade: p.Grade.String(), Source: p.Source}
 		data, err := json.Marshal(row)
 		if err != nil {

@@ -24,9 +24,10 @@ type Load struct {
 	// Fixed marks requests of exactly ISL and OSL tokens. Where the engine reads prompts
 	// before it generates on (Profile.Separate), clients that started together then stay
 	// in step: all are read together and generate together. Lengths that vary by a few
-	// percent dissolve that, and engines that mix both do by themselves: of 339 measured
-	// runs of equal lengths on them (inference_runs.csv, source lab) TTFT lies 17 % (vLLM)
-	// and 29 % (TensorRT-LLM) from this form and 43 % from one in step, median.
+	// percent dissolve that. Engines that mix both keep groups of clients together, those
+	// whose prompts one step reads: of 339 measured runs of equal lengths on them
+	// (inference_runs.csv, source lab) TTFT lies 17 % (vLLM) and 28 % (TensorRT-LLM) from
+	// this form and 43 % from all in step, median.
 	Fixed bool
 }
 
@@ -92,6 +93,8 @@ type steady struct {
 	capacity float64 // prompt chunks that fit into one step, parts of them counted
 	chunks   float64 // steps that read one prompt
 	chunk    int64   // tokens of each
+	alone    bool    // steps that read prompts generate nothing, see Profile.Separate
+	turns    bool    // each replica reads or generates, beside others that do the other
 	evicts   bool    // the cache is full and no room is set aside for whole answers
 	full     bool    // more clients than places: who ends is followed at once
 	others   float64 // (n-1)/n: what one of n clients sees of a population
@@ -130,6 +133,10 @@ func newSteady(e *Engine, l *Load) *steady {
 	if s.st == nil {
 		s.st = e
 	}
+	if e.profile.Separate {
+		s.turns = e.setup.Plan.DP > 1 && l.Spec == nil
+		s.alone = !s.turns
+	}
 	s.steps = float64(l.OSL-1) / s.tokens
 	s.context = float64(l.ISL) + float64(l.OSL)/2
 	return s
@@ -144,7 +151,7 @@ func (s *steady) solve() Point {
 	held, limit := s.held()
 	clients := min(float64(l.Concurrency), held)
 	s.full = float64(l.Concurrency) > held
-	s.evicts = limit == CacheFull && s.full && !s.e.profile.Reserve
+	s.evicts = limit == CacheFull && s.full && s.e.profile.Reserve != ReserveAnswer
 	s.others = (clients - 1) / clients
 	most := s.successors()
 	s.budget(min(clients, most))

@@ -42,13 +42,17 @@ func (s *steady) successors() float64 {
 }
 
 // mixed is the time of a step with n generating sequences and k mean prompt chunks,
-// or of both steps where the engine does not mix them.
+// or of both steps where the engine does not mix them. Of replicas that take turns those
+// that read, one a chunk, do not generate.
 func (s *steady) mixed(n, k float64) float64 {
 	if k == 0 {
 		return float64(s.decode(n).Total)
 	}
 	alone := unit.Seconds(0)
-	if s.batch = s.generating(n); s.e.profile.Separate {
+	if s.turns {
+		n *= 1 - min(k/float64(s.e.setup.Plan.DP), 1)
+	}
+	if s.batch = s.generating(n); s.alone {
 		alone, s.batch = s.st.Step(&s.batch).Total, Batch{}
 	}
 	s.prompts(k)

@@ -41,13 +41,20 @@ func (r *reading) groups(q float64) groups {
 	return g
 }
 
-// grouped tells that prompts are read in groups that matter: answers of lengths that vary
-// end at steps of their own, those of equal ones keep the groups that their clients came
-// in, and it is several replicas whose prompts take no longer together than one.
-func (s *steady) grouped(q float64) bool { return q > 0 && s.l.Fixed && s.e.setup.Plan.DP > 1 }
+// grouped tells that prompts are read in groups: answers of lengths that vary end at
+// steps of their own, those of equal ones keep the groups that their clients came in.
+// Engines that read prompts apart keep all of them together, see lockstep; prompts longer
+// than a step of one replica wait for one another, see behind.
+func (s *steady) grouped(q float64) bool {
+	return q > 0 && s.l.Fixed && !s.e.profile.Separate && (s.e.setup.Plan.DP > 1 || s.chunks <= s.capacity)
+}
 
-// meanStep is the mean time of a step that reads q chunks on average.
+// meanStep is the mean time between tokens of a sequence in which q chunks are read on average.
 func (r *reading) meanStep(q float64) float64 {
+	if r.s.turns {
+		t := r.turn(q)
+		return t.step / (1 - t.idle)
+	}
 	if !r.s.grouped(q) {
 		return r.mean(0, q)
 	}
@@ -57,6 +64,9 @@ func (r *reading) meanStep(q float64) float64 {
 // beside is the mean time of a step that reads a given chunk and those of others, q a
 // step on average.
 func (r *reading) beside(q float64) float64 {
+	if r.s.turns {
+		q = r.turn(q).q
+	}
 	if !r.s.grouped(q) {
 		return r.mean(1, q)
 	}

@@ -79,7 +79,7 @@ func (r *reading) price(k int64) stretch {
 // a step long (it touches all experts, and replicas of DP attention, which step together,
 // wait for the one that reads), what other replicas read meanwhile adds little.
 func (r *reading) mean(own int64, q float64) float64 {
-	apart := r.s.e.profile.Separate && own == 0 // as many full steps follow one another as it takes
+	apart := r.s.alone && own == 0 // as many full steps follow one another as it takes
 	if !apart && (float64(own) >= r.most || q >= r.most) {
 		return r.whole()
 	}
@@ -92,7 +92,7 @@ func (r *reading) mean(own int64, q float64) float64 {
 	time, weights := 0.0, 0.0
 	for k := int64(low); weights < 1-rest && p > 0; k++ {
 		t := r.step(own + k)
-		if own > 0 && float64(own+k) > r.most { // the others' chunks that do not fit wait
+		if (own > 0 || r.s.turns) && float64(own+k) > r.most { // the others' chunks that do not fit wait
 			t = r.whole()
 		}
 		time += p * t

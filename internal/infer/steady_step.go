@@ -62,11 +62,7 @@ func (s *steady) held() (float64, Limit) {
 	} else if n := s.e.DraftingSequences(s.l.Spec); n > 0 {
 		slots = min(slots, n*int64(s.e.setup.Plan.DP))
 	}
-	each := int64(s.context)
-	if s.e.profile.Reserve {
-		each = s.l.ISL + s.l.OSL
-	}
-	cache := s.e.MaxConcurrency(each)
+	cache := s.e.MaxConcurrency(s.e.profile.Reserve.Tokens(int64(s.context), s.l.ISL, s.l.OSL))
 	if cache <= slots {
 		return float64(max(cache, 1)), CacheFull
 	}
@@ -117,6 +113,9 @@ func (s *steady) first(n, step float64) float64 {
 	if q := s.read(seen); s.grouped(q) {
 		g := s.reading(seen).groups(q)
 		return t + g.before(s.e.profile.Admission*s.others)
+	}
+	if s.turns {
+		step = s.reading(seen).turn(s.read(seen)).step
 	}
 	if seen > 0 {
 		t += step / 2

@@ -180,7 +180,8 @@ func TestBadLoads(t *testing.T) {
 // Requests that are all alike keep the clients of an engine that reads prompts first in
 // step: what prompts take is the same, but it falls on the first token and less between
 // tokens. A single client and a clump that one step reads are not interrupted at all.
-// Engines that mix both keep no one in step, see Load.Fixed.
+// Engines that mix both keep groups in step only, see Load.Fixed: rates are the same and
+// first tokens come up to a sixth later.
 func TestLockstep(t *testing.T) {
 	for engine, together := range map[string]bool{"vllm": false, "sglang": true} {
 		e := mustEngine(t, "qwen3-32b", "h100x8", plan.Serving{TP: 8}, func(s *infer.Setup) { s.Profile, _ = infer.FindProfile(engine, "hopper") })
@@ -190,10 +191,15 @@ func TestLockstep(t *testing.T) {
 			l.Fixed = true
 			alike := mustSteady(t, e, l)
 			checkPoint(t, l, alike)
-			if alike.InStep != (together && c > 1) || !together && alike != apart {
-				t.Errorf("%s, %d clients: in step %v; %+v, apart %+v", engine, c, alike.InStep, alike, apart)
+			if alike.InStep != (together && c > 1) {
+				t.Errorf("%s, %d clients: in step %v", engine, c, alike.InStep)
 			}
-			within(t, "requests per second", alike.Requests, apart.Requests, 0.25)
+			tolerance := 0.25
+			if !together {
+				tolerance = 0.01
+				within(t, "steady TTFT", float64(alike.Steady), 1.08*float64(apart.Steady), 0.08)
+			}
+			within(t, "requests per second", alike.Requests, apart.Requests, tolerance)
 			if alike.TPOT > apart.TPOT*1.02 || alike.TTFT < apart.TTFT*0.5 {
 				t.Errorf("%s, %d clients in step: %+v, apart %+v", engine, c, alike, apart)
 			}

@@ -1,5 +1,7 @@
 package serve
 
+import "github.com/ridgeline/ridgeline/internal/infer"
+
 // admit starts waiting sequences while there is room and steps of the kind have a place for
 // the next of them.
 func (r *rank) admit(items []item, budget int, kind stepKind) []item {
@@ -17,17 +19,17 @@ func (r *rank) admit(items []item, budget int, kind stepKind) []item {
 		}
 		n := r.wants(s, budget)
 		total := blocksFor(s.computed+n, r.pool.size)
-		reserve := total
-		if r.engine.ReserveFull {
-			reserve = max(reserve, blocksFor(s.text(), r.pool.size))
-		}
-		if reserve-x.blocks > r.pool.free-x.idle {
+		reserve := blocksFor(int(r.engine.Reserve.Tokens(int64(s.computed+n), int64(s.text()), int64(s.left()))), r.pool.size)
+		if reserve-x.blocks > r.pool.free-x.idle-r.pool.promised {
 			s.computed = 0
 			break
 		}
 		r.waiting.pop()
 		r.pool.take(&s.held, s.record.Blocks, x)
 		r.pool.grow(&s.held, total)
+		if r.engine.Reserve == infer.ReserveAnswer {
+			r.pool.promise(&s.held, reserve)
+		}
 		r.running = append(r.running, s)
 		if s.record.Preempted == 0 && s.emitted == 0 && !s.moved {
 			s.record.Cached = s.computed

@@ -39,9 +39,9 @@ type Engine struct {
 	// PrefixCache keeps the blocks of prompts until their room is needed, the least
 	// recently used go first.
 	PrefixCache bool
-	// ReserveFull admits a request only where its whole known text fits the free
-	// blocks, not just the next chunk (scheduler_reserve_full_isl).
-	ReserveFull bool
+	// Reserve is what of a request must fit the blocks that are free, and not set aside for
+	// others, before it is admitted.
+	Reserve infer.Reservation
 	// Priority orders the queue, and whom to preempt, by Request.Priority before
 	// arrival.
 	Priority bool

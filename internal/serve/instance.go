@@ -29,24 +29,34 @@ type instance struct {
 	began          time.Duration // of current
 }
 
-// plan fills s with what the ranks would run next. Engines that do not mix read
-// prompts while there are any.
+// plan fills s with what the ranks would run next. Ranks of engines that do not mix read
+// prompts while they have any, and generate beside others that read; where they draft, they
+// are idle meanwhile (SGLang's get_next_batch_to_run and prepare_mlp_sync_batch).
 func (in *instance) plan(s *step) {
-	if !in.engine.Separate {
+	switch {
+	case !in.engine.Separate:
 		in.fill(s, mixed)
-	} else if in.fill(s, prompts); s.size == 0 {
-		in.fill(s, generation)
+	case in.engine.Speculation == nil:
+		in.fill(s, prompts, generation)
+	default:
+		if in.fill(s, prompts); s.size == 0 {
+			in.fill(s, generation)
+		}
 	}
 	if s.batch.Decode > 0 && in.engine.Speculation != nil {
 		s.batch.Draft = in.engine.Speculation.Drafts
 	}
 }
 
-// fill plans one kind of step on every rank.
-func (in *instance) fill(s *step, kind stepKind) {
+// fill plans a step on every rank, of the first kind for which it has something to run.
+func (in *instance) fill(s *step, kinds ...stepKind) {
 	s.batch, s.size = infer.Batch{}, 0
 	for i, r := range in.ranks {
-		s.items[i] = r.plan(s.items[i], &s.batch, kind)
+		for _, kind := range kinds {
+			if s.items[i] = r.plan(s.items[i], &s.batch, kind); len(s.items[i]) > 0 {
+				break
+			}
+		}
 		s.size += len(s.items[i])
 	}
 }

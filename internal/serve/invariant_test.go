@@ -32,7 +32,7 @@ func checkInvariants(t *testing.T, s *simulation) {
 }
 
 // checkPool: blocks held, listed and empty sum to the capacity; what sequences
-// that run hold is held once each, and suffices for their tokens.
+// that run hold is held once each, and suffices for their tokens; what is set aside is free.
 func checkPool(t *testing.T, r *rank) {
 	t.Helper()
 	p := r.pool
@@ -46,9 +46,13 @@ func checkPool(t *testing.T, r *rank) {
 	if listed != p.listed || p.free < listed || p.free > p.capacity {
 		t.Fatalf("%d blocks listed, %d counted, %d free of %d", listed, p.listed, p.free, p.capacity)
 	}
-	held, seen := 0, map[*extent]bool{}
+	held, due, seen := 0, 0, map[*extent]bool{}
 	for _, s := range r.running {
 		held += s.held.own
+		due += s.held.due
+		if r.engine.Reserve == infer.ReserveAnswer && s.record.Preempted > 0 {
+			t.Fatalf("a sequence was thrown out though room for its answer was set aside")
+		}
 		for _, e := range s.held.shared {
 			if !seen[e] {
 				seen[e] = true
@@ -59,6 +63,9 @@ func checkPool(t *testing.T, r *rank) {
 			t.Fatalf("%d tokens in %d blocks", s.computed, s.held.blocks)
 		}
 	}
+	if !r.in.prefill && due != p.promised || p.promised > p.free {
+		t.Fatalf("%d blocks are set aside, %d counted, %d free", due, p.promised, p.free)
+	}
 	if !r.in.prefill && held != p.used() {
 		t.Fatalf("sequences hold %d blocks, %d are in use", held, p.used())
 	}
@@ -68,7 +75,7 @@ func checkPool(t *testing.T, r *rank) {
 func anyService(rng *rand.Rand) *Service {
 	one := func() Engine {
 		e := Engine{Stepper: linear{step: 1e-3, prompt: 1e-5, decode: 1e-4, context: 1e-7}, Ranks: 1 + rng.IntN(3), MaxSeqs: 1 + rng.IntN(6),
-			BlockSize: []int{1, 2, 4}[rng.IntN(3)], PrefixCache: rng.IntN(2) == 0, ReserveFull: rng.IntN(2) == 0,
+			BlockSize: []int{1, 2, 4}[rng.IntN(3)], PrefixCache: rng.IntN(2) == 0, Reserve: infer.Reservation(rng.IntN(3)),
 			Priority: rng.IntN(2) == 0, Ahead: rng.IntN(2) == 0, Separate: rng.IntN(3) == 0, Entry: time.Duration(rng.IntN(2)) * time.Millisecond,
 			Admission: float64(rng.IntN(3)) * 1.7}
 		e.Blocks = 10 + rng.IntN(40)

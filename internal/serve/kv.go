@@ -12,6 +12,7 @@ type pool struct {
 	capacity int // blocks
 	free     int // blocks that no sequence holds, with content or without
 	listed   int // of these, blocks in the list
+	promised int // of these, blocks set aside for the answers of sequences that run
 	cache    bool
 	per      int // blocks of one hashed extent
 	byHash   map[uint64]*extent
@@ -35,6 +36,7 @@ type holding struct {
 	shared []*extent
 	own    int
 	blocks int // all of them
+	due    int // blocks set aside for it beyond these
 	// kept is the own text left in the list at the last preemption, behind after
 	// shared extents.
 	kept  *extent
@@ -70,7 +72,15 @@ func (p *pool) grow(h *holding, total int) bool {
 	p.free -= need
 	h.own += need
 	h.blocks = total
+	p.promise(h, max(h.due+h.blocks-need, h.blocks))
 	return true
+}
+
+// promise sets blocks aside, so that h may come to hold total.
+func (p *pool) promise(h *holding, total int) {
+	due := total - h.blocks
+	p.promised += due - h.due
+	h.due = due
 }
 
 // evict makes the least recently used extent lose its last block: a sequence's
@@ -112,6 +122,7 @@ func (p *pool) unlist(e *extent) {
 // again, h may come back for those in whole blocks.
 func (p *pool) release(h *holding, computed int, again bool) {
 	p.drop(h)
+	p.promise(h, h.blocks)
 	p.free += h.own
 	if p.cache && h.own > 0 {
 		e := &extent{blocks: h.own}

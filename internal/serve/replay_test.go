@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
@@ -59,7 +60,7 @@ func TestReplayOfAMeasuredRun(t *testing.T) {
 	}
 	// Of the 2588 blocks that the run's configuration states vLLM keeps one empty.
 	e := Engine{Stepper: linear{step: 18.5e-3, prompt: 95e-6, decode: 20e-6, context: 0.13e-6}, MaxSeqs: 256, MaxTokens: 2048,
-		BlockSize: 16, Blocks: 2588 - 1, PrefixCache: true, ReserveFull: true, Ahead: true}
+		BlockSize: 16, Blocks: 2588 - 1, PrefixCache: true, Reserve: infer.ReservePrompt, Ahead: true}
 	r, err := Replay(context.Background(), e, w)
 	if err != nil {
 		t.Fatal(err)

@@ -19,8 +19,8 @@ var higherFirst = []string{"sglang", "trtllm"}
 
 // Of is how the engine schedules by its setup and profile: as many replicas,
 // sequences and tokens per step as it prices, and as many KV blocks as its memory
-// holds. What vLLM does unless told otherwise is on: prefix cache, whole prompts
-// reserved, batches planned ahead. The wait before admission is the closed form's.
+// holds. What vLLM does unless told otherwise is on: prefix cache, batches
+// planned ahead. The wait before admission and the cache set aside are the closed form's.
 func Of(e *infer.Engine) (Engine, error) {
 	setup := e.Setup()
 	entry, err := Nanoseconds(setup.Profile.Request)
@@ -34,7 +34,7 @@ func Of(e *infer.Engine) (Engine, error) {
 	ranks := setup.Plan.DP
 	return Engine{Stepper: e, Ranks: ranks, MaxSeqs: int(min(setup.MaxSequences, setup.MaxBatchTokens)), MaxTokens: int(setup.MaxBatchTokens),
 		BlockSize: DefaultBlock, Blocks: int(e.KVTokens() / int64(ranks) / DefaultBlock), MaxContext: int(setup.Model.MaxContext),
-		PrefixCache: true, ReserveFull: true, Ahead: true, Separate: setup.Profile.Separate, Entry: entry, EntryToken: perToken,
+		PrefixCache: true, Reserve: setup.Profile.Reserve, Ahead: true, Separate: setup.Profile.Separate, Entry: entry, EntryToken: perToken,
 		Admission: setup.Profile.Admission, HigherFirst: slices.Contains(higherFirst, setup.Profile.Engine)}, nil
 }
 
