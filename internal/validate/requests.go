@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -83,7 +84,8 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 	lineOf := map[string]int{} // by id
 	in := bufio.NewScanner(text)
 	in.Buffer(nil, maxLine)
-	for n := 1; in.Scan(); n++ {
+	n := 1
+	for ; in.Scan(); n++ {
 		if len(in.Bytes()) == 0 {
 			continue
 		}
@@ -95,7 +97,10 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 			Last   *float64 `json:"last_token_ts"`
 		}
 		if err := json.Unmarshal(in.Bytes(), &l); err != nil {
-			return nil, fmt.Errorf("%s: line %d: %w: give one JSON object per line", name, n, err)
+			return nil, fmt.Errorf("%s: line %d: %w: %s", name, n, err, oneObject)
+		}
+		if _, err := membersOf(in.Bytes()); err != nil {
+			return nil, fmt.Errorf("%s: line %d: %w", name, n, err)
 		}
 		if l.Output == nil || l.Queued == nil || l.First == nil || l.Last == nil {
 			return nil, fmt.Errorf("%s: line %d: output_toks, queued_ts, first_token_ts and last_token_ts are needed: add them", name, n)
@@ -112,11 +117,13 @@ func ReadStamps(r io.Reader, name string) ([]Stamps, error) {
 		}
 		all = append(all, s)
 	}
-	if err := in.Err(); err != nil {
+	switch err := in.Err(); {
+	case errors.Is(err, bufio.ErrTooLong):
+		return nil, fmt.Errorf("%s: line %d: longer than %d MiB: %s", name, n, maxLine>>20, oneObject)
+	case err != nil:
 		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	if len(all) == 0 {
-		return nil, fmt.Errorf("%s: the file holds no requests: give one JSON object per line", name)
+	case len(all) == 0:
+		return nil, fmt.Errorf("%s: the file holds no requests: %s", name, oneObject)
 	}
 	return all, nil
 }

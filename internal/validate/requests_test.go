@@ -27,11 +27,17 @@ func TestReadStamps(t *testing.T) {
 	for says, change := range map[string][2]string{
 		"line 1":     {"{\"request_id\": \"a\"", "{\"request_id\": a"},
 		"are needed": {"\"last_token_ts\": 2.5", "\"last\": 2.5"},
+		"line 2: key \"output_toks\" stands twice": {"\"output_toks\": 1", "\"output_toks\": 1, \"output_toks\": 2"},
+		"line 2: longer than 1 MiB":                {`"b"`, `"` + strings.Repeat("b", maxLine) + `"`},
 	} {
 		_, err := ReadStamps(strings.NewReader(strings.Replace(goodStamps, change[0], change[1], 1)), "x")
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%s: %v", says, err)
 		}
+	}
+	nested := strings.Replace(goodStamps, "{", `{"trace": {"a": [1, 2]}, `, 1) // keys that are not read may hold anything
+	if all, err := ReadStamps(strings.NewReader(nested), "x"); err != nil || len(all) != 2 {
+		t.Errorf("%+v, %v", all, err)
 	}
 	for says, change := range map[string][2]string{ // kept for the replay, and named
 		"correct":                          {"\"last_token_ts\": 2.5", "\"last_token_ts\": 0.5"},

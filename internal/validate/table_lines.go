@@ -33,7 +33,7 @@ func newLines(text []byte) *lines {
 		case len(bytes.TrimSpace(line)) == 0:
 			continue
 		case len(line) > maxLine:
-			err = fmt.Errorf("%d MiB long, at most %d: give one JSON object per line", len(line)>>20, maxLine>>20)
+			err = fmt.Errorf("%d MiB long, at most %d: %s", len(line)>>20, maxLine>>20, oneObject)
 		default:
 			o, err = object(line)
 		}
@@ -68,16 +68,24 @@ func (l *lines) Read() ([]string, error) {
 	return cells, nil
 }
 
-// object is the cells of one JSON object; numbers stay as they are written. A key that
-// stands twice is an error: which of the values holds is not said.
-func object(line []byte) (map[string]string, error) {
-	const mend = "give one JSON object per line"
+const oneObject = "give one JSON object per line"
+
+// member is a key of an object and its value; numbers stay as they are written.
+type member struct {
+	key   string
+	value any
+}
+
+// membersOf reads one JSON object. A key that stands twice is an error: which of the values holds
+// is not said.
+func membersOf(line []byte) ([]member, error) {
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.UseNumber()
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
-		return nil, errors.Join(err, errors.New("no object: "+mend))
+		return nil, errors.Join(err, errors.New("no object: "+oneObject))
 	}
-	o := map[string]string{}
+	var list []member
+	seen := map[string]bool{}
 	for d.More() {
 		key, err := d.Token()
 		k, _ := key.(string)
@@ -86,29 +94,43 @@ func object(line []byte) (map[string]string, error) {
 			err = d.Decode(&v)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("%w: %s", err, mend)
+			return nil, fmt.Errorf("%w: %s", err, oneObject)
 		}
-		if _, twice := o[k]; twice {
-			return nil, fmt.Errorf("column %q stands twice: keep one of them", k)
+		if seen[k] {
+			return nil, fmt.Errorf("key %q stands twice: keep one of them", k)
 		}
-		switch x := v.(type) {
-		case nil:
-			o[k] = ""
-		case string:
-			o[k] = x
-		case json.Number:
-			o[k] = x.String()
-		case bool:
-			o[k] = strconv.FormatBool(x)
-		default:
-			return nil, fmt.Errorf("column %q is a list or an object: give a number or text", k)
-		}
+		seen[k] = true
+		list = append(list, member{k, v})
 	}
 	if _, err := d.Token(); err != nil {
-		return nil, fmt.Errorf("%w: %s", err, mend)
+		return nil, fmt.Errorf("%w: %s", err, oneObject)
 	}
 	if d.More() {
-		return nil, errors.New("more than one value: " + mend)
+		return nil, errors.New("more than one value: " + oneObject)
+	}
+	return list, nil
+}
+
+// object is the cells of one JSON object.
+func object(line []byte) (map[string]string, error) {
+	list, err := membersOf(line)
+	if err != nil {
+		return nil, err
+	}
+	o := map[string]string{}
+	for _, m := range list {
+		switch x := m.value.(type) {
+		case nil:
+			o[m.key] = ""
+		case string:
+			o[m.key] = x
+		case json.Number:
+			o[m.key] = x.String()
+		case bool:
+			o[m.key] = strconv.FormatBool(x)
+		default:
+			return nil, fmt.Errorf("column %q is a list or an object: give a number or text", m.key)
+		}
 	}
 	return o, nil
 }

@@ -20,7 +20,7 @@ func TestTableKeepsTheOtherRows(t *testing.T) {
 		"a cell of two lines":             {"id,v\na,\"1\n2\"\nb,3\n", "ab", nil},
 		"blank lines":                     {"\n\nid,v\r\n\r\na,1\r\n", "a", nil},
 		"a cell too many":                 {"id,v\na,1,2\nb,2\n", "b", []string{"3 cells under 2 columns"}},
-		"a key twice":                     {"{\"id\": \"a\", \"v\": 1, \"v\": 2}\n{\"id\": \"b\", \"v\": 1}\n", "b", []string{`line 1: column "v" stands twice`}},
+		"a key twice":                     {"{\"id\": \"a\", \"v\": 1, \"v\": 2}\n{\"id\": \"b\", \"v\": 1}\n", "b", []string{`line 1: key "v" stands twice`}},
 		"a line too long":                 {"\n{\"id\": \"a\", \"v\": 1}\n" + long + "\n{\"id\": \"b\", \"v\": 1}\n", "ab", []string{"line 3: 1 MiB long"}},
 		"two objects":                     {"{\"id\": \"a\", \"v\": 1}\n{\"id\": \"b\", \"v\": 1} {}\n", "a", []string{"line 2: more than one value"}},
 	} {
