@@ -108,6 +108,9 @@ predict for it, and measurements that no figure takes. The catalogue itself is n
 		if err := writeFiles(constants, outFile{f.out, data}); err != nil {
 			return err
 		}
+		for _, w := range o.Warnings {
+			fmt.Fprintf(env.Stderr, "warning: %s\n", w)
+		}
 		if *asJSON {
 			return report.JSON(env.Stdout, report.NewMachineDoc(o, f.out))
 		}

@@ -20,6 +20,7 @@ type MachineDoc struct {
 	Training  *trainingDoc    `json:"training,omitempty"`
 	Unused    []string        `json:"unused"`
 	Notes     []string        `json:"notes"`
+	Warnings  []string        `json:"warnings,omitempty"`
 }
 
 // fitErrors are |predicted/measured - 1| over runs.
@@ -32,7 +33,7 @@ type fitErrors struct {
 
 // NewMachineDoc makes the document.
 func NewMachineDoc(o *tune.Outcome, file string) *MachineDoc {
-	return &MachineDoc{Machine: o.Machine.Name, File: file, Changes: o.Changes, Residuals: o.Residuals, Unused: o.Unused, Notes: o.Notes,
+	return &MachineDoc{Machine: o.Machine.Name, File: file, Changes: o.Changes, Residuals: o.Residuals, Unused: o.Unused, Notes: o.Notes, Warnings: o.Warnings,
 		Fitted: fittedErrors(o.Residuals), HeldOut: heldOutErrors(o.Residuals), Training: newTrainingDoc(o.Training)}
 }
 

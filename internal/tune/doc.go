@@ -81,6 +81,9 @@ type Outcome struct {
 	Training  []TrainingResidual
 	Unused    []string // measurements that no figure takes, and why
 	Notes     []string
+	// Warnings are reasons not to use the machine: figures that predict unseen runs worse than the ones
+	// before. The source of such a figure, which the machine file keeps, says so too.
+	Warnings []string
 
 	madeOf map[*record.Result]bool // results that the CPU's machine was made of
 }

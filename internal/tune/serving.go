@@ -26,8 +26,9 @@ func (o *Outcome) serving(ctx context.Context, in *Input) error {
 		f := &fits[i]
 		p := &f.Profile
 		source := fmt.Sprintf("fitted to %d serving runs on this machine", f.Rows)
-		if f.HeldTPOT.MedianAPE > f.Before.MedianAPE {
-			o.Notes = append(o.Notes, fmt.Sprintf("%s: runs that the fit did not see are off by %.1f %% on the median, more than the %.1f %% of the machine before: the runs contradict each other, or are too few for their models and layouts; keep the machine before, or add runs", p.Engine, 100*f.HeldTPOT.MedianAPE, 100*f.Before.MedianAPE))
+		warning := worseUnseen("runs", f.HeldTPOT.MedianAPE, f.Before.MedianAPE)
+		if warning != "" {
+			o.Warnings = append(o.Warnings, p.Engine+": "+warning)
 		}
 		o.Notes = append(o.Notes, fmt.Sprintf("%s: TPOT off by %.1f %% median, %.1f %% mean; held out %.1f %%, %.1f %%; TTFT %.1f %%, %.1f %%; held out %.1f %%, %.1f %%", p.Engine,
 			100*f.TPOT.MedianAPE, 100*f.TPOT.MAPE, 100*f.HeldTPOT.MedianAPE, 100*f.HeldTPOT.MAPE, 100*f.TTFT.MedianAPE, 100*f.TTFT.MAPE, 100*f.HeldTTFT.MedianAPE, 100*f.HeldTTFT.MAPE))
@@ -36,12 +37,24 @@ func (o *Outcome) serving(ctx context.Context, in *Input) error {
 			source += "; some constants kept"
 		}
 		source += "; left out of the fit " + f.HeldText()
+		if warning != "" {
+			source += "; " + warning
+		}
 		h := hw.Host{Step: p.Step, Sequence: p.Sequence, Source: source,
 			Whole: &hw.WholeRuns{Prompt: p.Prompt, RequestToken: p.RequestToken, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
 		o.host(p.Engine, h)
 		o.Residuals = append(o.Residuals, servingResiduals(f)...)
 	}
 	return nil
+}
+
+// worseUnseen warns of a fit whose error on what it did not see is larger than that of the machine
+// before, by more than runs repeat; "" of others. what is runs or logs, errors are medians, fractions.
+func worseUnseen(what string, held, before float64) string {
+	if held <= before+repeats {
+		return ""
+	}
+	return fmt.Sprintf("%[1]s that the fit did not see are off by %.1[2]f %% on the median, more than the %.1[3]f %% of the machine before: the %[1]s contradict each other, or are too few for their models and layouts; keep the machine before, or add %[1]s", what, 100*held, 100*before)
 }
 
 // constants books what the runs settle of an engine's constants, and why the others stay.

@@ -85,10 +85,33 @@ func (o *Outcome) trainingResiduals(f *trainingFit, list []*trained, c *choice) 
 		}
 		o.Training = append(o.Training, r)
 	}
+	if warning := o.worseLogs(); warning != "" {
+		o.Warnings = append(o.Warnings, warning)
+	}
 	if len(list) == 1 {
 		o.Notes = append(o.Notes, "one run: how well the fit predicts another is not known; cross-validation needs two")
 	}
 	return nil
+}
+
+// worseLogs is worseUnseen of the training runs, "" of a single one.
+func (o *Outcome) worseLogs() string {
+	var held, before []float64
+	for i := range o.Training {
+		if r := &o.Training[i]; r.HeldOut > 0 {
+			held, before = append(held, math.Abs(r.HeldOut/r.Measured-1)), append(before, math.Abs(r.Before/r.Measured-1))
+		}
+	}
+	if len(held) == 0 {
+		return ""
+	}
+	return worseUnseen("logs", middle(held), middle(before))
+}
+
+// middle is the median.
+func middle(v []float64) float64 {
+	slices.Sort(v)
+	return (v[(len(v)-1)/2] + v[len(v)/2]) / 2
 }
 
 // adopt writes the fitted figures into the machine.
@@ -96,6 +119,9 @@ func (o *Outcome) adopt(f *trainingFit, list []*trained, c *choice) {
 	from := fmt.Sprintf("fit to the steps of a training log: %s", list[0].run.Record.Source)
 	if len(list) > 1 {
 		from = fmt.Sprintf("fit to the steps of %d training logs, %s the first", len(list), list[0].run.Record.Source)
+	}
+	if warning := o.worseLogs(); warning != "" {
+		from += "; " + warning
 	}
 	for k, x := range c.figures {
 		before := x.now(f.base, list[0].evaluator)

@@ -128,6 +128,44 @@ func TestTrainingRunsTellLinksApart(t *testing.T) {
 	}
 }
 
+// Logs of one job that contradict each other make a figure between them, which predicts either worse
+// from the other than the machine before did: a warning, which the machine file keeps.
+func TestContradictoryLogsWarn(t *testing.T) {
+	base, _ := catalog.Cluster("h100x64")
+	fast, slow := training(t, base, heavy, 1024), training(t, base, heavy, 1024)
+	fast.Record.Results[0].Value *= 0.9
+	slow.Record.Results[0].Value *= 1.15
+	slow.Record.Source = "slow"
+	const says = "logs that the fit did not see are off by"
+	o, err := Fit(t.Context(), &Input{Base: base, Training: []TrainingRun{fast, slow}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := catalog.EncodeCluster(o.Machine, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Warnings) != 1 || !strings.Contains(o.Warnings[0], says) || !strings.Contains(string(data), says) {
+		t.Errorf("warnings %q, file:\n%s", o.Warnings, data)
+	}
+	if o, err = Fit(t.Context(), &Input{Base: base, Training: []TrainingRun{training(t, slower(t), heavy, 1024), training(t, slower(t), wide, 256)}}); err != nil || len(o.Warnings) > 0 {
+		t.Errorf("runs that agree: %v, %q", err, o.Warnings)
+	}
+}
+
+// The same warning of serving runs stands where the error of unseen ones is larger than before, by
+// more than runs repeat.
+func TestWorseUnseen(t *testing.T) {
+	for _, c := range []struct {
+		held, before float64
+		warns        bool
+	}{{0.2, 0.1, true}, {0.1, 0.2, false}, {0.1, 0.1, false}, {0.1 + repeats/2, 0.1, false}} {
+		if got := worseUnseen("runs", c.held, c.before); (got != "") != c.warns || c.warns && !strings.Contains(got, "runs that the fit did not see are off by 20.0 % on the median, more than the 10.0 %") {
+			t.Errorf("%+v: %q", c, got)
+		}
+	}
+}
+
 // A step that no machine can reach, a log of another job and a log without steps are
 // refused.
 func TestTrainingRunsRefused(t *testing.T) {
