@@ -61,8 +61,9 @@ second and GPU, and memory where the run states it. What a row leaves unsaid is 
 source's engine did, or the least recomputation that fits. docs/formats.md lists the columns.
 
 --leave-out fits the constants of whole steps again to the table, without the model, the GPU and the
-framework (source) of each run, and states the errors of that beside. The other runs have to hold five
-dense ones of some GPU; where they do not, that part is not stated, and a line says so.
+framework (source) of each run, and without each fifth of the rows and of the jobs, and states the errors
+of that beside. The other runs have to hold five dense ones of some GPU; where they do not, that part is
+not stated, and a line says so.
 
 --fail-above METRIC=FRACTION exits with 4 where a metric's median error is larger.`,
 		Example: `  ridgeline validate training --runs training_runs.csv

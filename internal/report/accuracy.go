@@ -10,7 +10,7 @@ import (
 
 // Accuracy prints every kind's errors beside the targets.
 func Accuracy(p *Page, a *validate.Accuracy) {
-	p.Heading("Errors of predictions, |predicted/measured - 1|")
+	p.Heading("Errors of predictions, |predicted/measured - 1|: median, mean")
 	var columns []Column
 	for i, h := range targetHead {
 		if i == 0 || h == "" {
@@ -40,16 +40,26 @@ func Accuracy(p *Page, a *validate.Accuracy) {
 }
 
 // targetHead is the head of targetRows.
-var targetHead = []string{"what", "fitted to", "n", "median", "mean", "target median", "mean", ""}
+var targetHead = []string{"what", "fitted to", "n", "as fitted", "a fifth of rows left out", "of services or jobs", "target", ""}
 
-// targetRows are the cells of the targets' table.
+// targetRows are the cells of the targets' table: medians and means as fitted and cross-validated.
 func targetRows(a *validate.Accuracy, missed string) [][]string {
 	var rows [][]string
 	for i := range a.Targets {
 		t := &a.Targets[i]
-		cells := []string{t.What, t.Fitted, strconv.Itoa(t.N), percent(t.Median), "", percent(t.TargetMedian), "", missed}
-		if t.TargetMean > 0 {
-			cells[4], cells[6] = percent(t.Mean), percent(t.TargetMean)
+		both := func(median, mean float64) string {
+			if t.TargetMean == 0 {
+				return percent(median)
+			}
+			return percent(median) + ", " + percent(mean)
+		}
+		cells := []string{t.What, t.Fitted, strconv.Itoa(t.N), both(t.Median, t.Mean), "", "", both(t.TargetMedian, t.TargetMean), missed}
+		for _, c := range t.Cross {
+			at := 5
+			if c.What == validate.CutRow {
+				at = 4
+			}
+			cells[at] = both(c.Median, c.Mean)
 		}
 		if t.Met() {
 			cells[7] = ""
@@ -90,13 +100,15 @@ func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
 		}
 		b["farthest"] = markdown([]string{"run", "model", "GPU", "measured", "predicted", "off by", "plan"}, farthestRows(d))
 		b["training"] = markdown([]string{"source", "GPU", "precision", "FFN", "n", "median", "mean", "p90", "bias", "memory"}, trainingRows(d))
+		b["training-models"] = markdown([]string{"model", "FFN", "n", "median", "mean", "p90", "bias", "memory"}, trainingGroups(d, fewRuns, "model", "ffn"))
+		b["training-layouts"] = markdown([]string{"layout", "FFN", "n", "median", "mean", "p90", "bias", "memory"}, trainingGroups(d, fewRuns, "layout", "ffn"))
 	}
 	if d := a.Operators; d != nil {
 		b["kernels"] = markdown([]string{"kind", "GPU", "table", "n", "median", "mean", "p90", "bias"}, kernelRows(d))
 	}
 	if d := a.Serving; d != nil {
 		if s := validate.StoredLeftOut(); s.Rows == d.Rows {
-			b["serving-left-out"] = "Fitted anew for each on " + s.Written + ".\n\n" +
+			b["serving-left-out"] = writtenLine(s) + "\n\n" +
 				markdown([]string{"left out", "runs of", "n", "TPOT median", "mean", "bias", "TTFT median", "mean"}, servingLeftOutRows(s))
 		}
 		b["serving"] = markdown([]string{"group", "n", "TPOT median", "mean", "bias", "TTFT median", "mean", "bias"}, servingRows(d))
@@ -117,21 +129,10 @@ func timesLine(a *validate.Accuracy) string {
 	return "Time to predict: " + strings.Join(words, ", ") + ".\n"
 }
 
+// trainingRows are the groups by source behind the row of all runs.
 func trainingRows(d *validate.Document) [][]string {
-	row := func(key []string, e, memory *validate.Errors) []string {
-		cells := append(key, errorCells(e)...)
-		if memory != nil {
-			return append(cells, percent(memory.MedianAPE))
-		}
-		return append(cells, "")
-	}
 	all, memory := d.Metrics[validate.MetricThroughput], d.Metrics[validate.MetricMemory]
-	rows := [][]string{row([]string{"all", "", "", ""}, &all, &memory)}
-	for i := range d.Groups {
-		g := &d.Groups[i]
-		rows = append(rows, row([]string{g.Key["source"], g.Key["gpu"], g.Key["precision"], g.Key["ffn"]}, &g.Errors, g.Memory))
-	}
-	return rows
+	return append([][]string{withMemory(append([]string{"all", "", "", ""}, errorCells(&all)...), &memory)}, trainingGroups(d, 1, "source", "gpu", "precision", "ffn")...)
 }
 
 // farthestRows are the single training runs farthest off, so that no list of them goes stale.
@@ -146,17 +147,26 @@ func farthestRows(d *validate.Document) [][]string {
 
 var leftOutHead = []string{"left out", "which", "FFN", "n", "median", "mean", "p90", "bias"}
 
-// fewLeftOut leaves single models, GPUs and frameworks of fewer runs out of the tables.
-const fewLeftOut = 3
+// fewRuns leaves single models, GPUs, layouts and frameworks of fewer runs out of the tables.
+const fewRuns = 3
+
+// leftOutWord words what is left out of a fit.
+func leftOutWord(what string) string {
+	switch what {
+	case validate.CutRow, validate.CutService, validate.CutJob:
+		return "a fifth of " + what + "s"
+	}
+	return what
+}
 
 func leftOutRows(d *validate.Document) [][]string {
 	var rows [][]string
 	for i := range d.LeftOut {
 		g := &d.LeftOut[i]
-		if g.Key["which"] != "each" && (g.N < fewLeftOut || g.Key["left_out"] == "model") {
+		if g.Key["which"] != "each" && (g.N < fewRuns || g.Key["left_out"] == "model") {
 			continue
 		}
-		rows = append(rows, append([]string{g.Key["left_out"], g.Key["which"], g.Key["ffn"]}, errorCells(&g.Errors)...))
+		rows = append(rows, append([]string{leftOutWord(g.Key["left_out"]), g.Key["which"], g.Key["ffn"]}, errorCells(&g.Errors)...))
 	}
 	return rows
 }
@@ -224,7 +234,7 @@ func markdown(head []string, rows [][]string) string {
 }
 
 // accuracyBlocks are the names of AccuracyBlocks.
-var accuracyBlocks = []string{"targets", "targets-left-out", "training", "farthest", "left-out", "ranges", "kernels", "serving", "serving-left-out", "requests"}
+var accuracyBlocks = []string{"targets", "targets-left-out", "training", "training-models", "training-layouts", "farthest", "left-out", "ranges", "kernels", "serving", "serving-left-out", "requests"}
 
 // ReplaceBlocks puts the blocks into a document, each between the lines
 // <!-- begin NAME --> and <!-- end NAME -->; a name without a block keeps what it holds. A

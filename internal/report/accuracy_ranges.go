@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/train"
@@ -28,21 +29,31 @@ func rangesBlock() string {
 	return markdown([]string{"time", "the GPU", "measured over predicted, four in five"}, rows)
 }
 
+// writtenLine says when the stored errors were made.
+func writtenLine(s *validate.LeftOutServing) string {
+	var words []string
+	for _, c := range s.Cuts {
+		words = append(words, leftOutWord(c.LeftOut)+" on "+c.Written)
+	}
+	return "Fitted anew for each part left out: " + strings.Join(words, ", ") + "."
+}
+
 // servingLeftOutRows are the cells of the stored errors of serving runs left out.
 func servingLeftOutRows(s *validate.LeftOutServing) [][]string {
 	var rows [][]string
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		what := "their " + g.Key["left_out"]
-		which := g.Key["which"]
-		if which == "each" {
-			which = "all"
+	for i := range s.Cuts {
+		for k := range s.Cuts[i].Groups {
+			g := &s.Cuts[i].Groups[k]
+			which := g.Key["which"]
+			if which == "each" {
+				which = "all"
+			}
+			cells := []string{leftOutWord(s.Cuts[i].LeftOut), which, strconv.Itoa(g.N), percent(g.MedianAPE), percent(g.MAPE), fmt.Sprintf("%+.1f %%", 100*g.Bias), "", ""}
+			if g.TTFT != nil {
+				cells[6], cells[7] = percent(g.TTFT.MedianAPE), percent(g.TTFT.MAPE)
+			}
+			rows = append(rows, cells)
 		}
-		cells := []string{what, which, strconv.Itoa(g.N), percent(g.MedianAPE), percent(g.MAPE), fmt.Sprintf("%+.1f %%", 100*g.Bias), "", ""}
-		if g.TTFT != nil {
-			cells[6], cells[7] = percent(g.TTFT.MedianAPE), percent(g.TTFT.MAPE)
-		}
-		rows = append(rows, cells)
 	}
 	return rows
 }

@@ -12,6 +12,8 @@ func TestAccuracyBlocks(t *testing.T) {
 		{What: "GEMM tables", N: 3, Median: 0.06, Mean: 0.2, TargetMedian: 0.07, TargetMean: 0.12, Fitted: "some",
 			LeftOut: []validate.TargetLeftOut{{What: "model", N: 2, Median: 0.05, Mean: 0.1}, {What: "gpu", N: 1, Median: 0.08, Mean: 0.1}}},
 		{What: "mean TPOT of x", N: 4, Median: 0.02, TargetMedian: 0.03},
+		{What: "serving", N: 5, Median: 0.06, Mean: 0.1, TargetMedian: 0.07, TargetMean: 0.12, Fitted: "these rows",
+			Cross: []validate.TargetLeftOut{{What: validate.CutRow, N: 5, Median: 0.065, Mean: 0.11}, {What: validate.CutService, N: 5, Median: 0.08, Mean: 0.12}}},
 	}, Seconds: map[string]float64{"operators": 2}}
 	got := AccuracyBlocks(a, "today")["targets"]
 	left := AccuracyBlocks(a, "today")["targets-left-out"]
@@ -20,7 +22,8 @@ func TestAccuracyBlocks(t *testing.T) {
 			t.Errorf("no %q in:\n%s", want, left)
 		}
 	}
-	for _, want := range []string{"today\n", "| GEMM tables | some | 3 | 6.0 % | 20.0 % | 7.0 % | 12.0 % | **missed** |", "| mean TPOT of x |  | 4 | 2.0 % |  | 3.0 % |  |  |", "operators 2.0 s"} {
+	for _, want := range []string{"today\n", "| GEMM tables | some | 3 | 6.0 %, 20.0 % |  |  | 7.0 %, 12.0 % | **missed** |", "| mean TPOT of x |  | 4 | 2.0 % |  |  | 3.0 % |  |",
+		"| serving | these rows | 5 | 6.0 %, 10.0 % | 6.5 %, 11.0 % | 8.0 %, 12.0 % | 7.0 %, 12.0 % | **missed** |", "operators 2.0 s"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("no %q in:\n%s", want, got)
 		}

@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -16,21 +17,18 @@ const worstRows = 10
 func Validation(p *Page, d *validate.Document) {
 	scored(p, d, "Errors are |predicted/measured - 1|; bias is the median of predicted/measured - 1.",
 		validate.MetricThroughput, validate.MetricMemory)
-	var rows [][]string
-	for i := range d.Groups {
-		g := &d.Groups[i]
-		cells := append([]string{g.Key["source"], g.Key["gpu"], g.Key["precision"], g.Key["ffn"]}, errorCells(&g.Errors)...)
-		memory := ""
-		if g.Memory != nil {
-			memory = percent(g.Memory.MedianAPE)
+	columns := func(names ...string) (list []Column) {
+		for _, n := range names {
+			list = append(list, Left(n))
 		}
-		rows = append(rows, append(cells, memory))
+		return append(append(list, errorColumns...), Right("memory"))
 	}
-	columns := append([]Column{Left("source"), Left("gpu"), Left("precision"), Left("ffn")}, errorColumns...)
-	p.Table(append(columns, Right("memory")), rows)
+	p.Table(columns("source", "gpu", "precision", "ffn"), trainingGroups(d, 1, "source", "gpu", "precision", "ffn"))
+	p.Line("")
+	p.Table(columns("model or layout", "ffn"), slices.Concat(trainingGroups(d, 1, "model", "ffn"), trainingGroups(d, 1, "layout", "ffn")))
 	if len(d.LeftOut) > 0 {
 		p.Line("")
-		p.Heading("Constants fitted again without the model, the GPU or the framework of each run")
+		p.Heading("Constants fitted again without the model, the GPU or the framework of each run, or a fifth of all")
 		p.Table(append([]Column{Left("left out"), Left("which"), Left("ffn")}, errorColumns...), leftOutRows(d))
 	}
 	for _, n := range d.LeftOutNotes {
@@ -44,6 +42,30 @@ func Validation(p *Page, d *validate.Document) {
 		}
 		p.Text(2, "%s: %s", s.ID, s.Reason)
 	}
+}
+
+// trainingGroups are the cells of the groups that have the first key and at least so many runs.
+func trainingGroups(d *validate.Document, least int, keys ...string) (rows [][]string) {
+	for i := range d.Groups {
+		g := &d.Groups[i]
+		if g.Key[keys[0]] == "" || g.N < least {
+			continue
+		}
+		var cells []string
+		for _, k := range keys {
+			cells = append(cells, g.Key[k])
+		}
+		rows = append(rows, withMemory(append(cells, errorCells(&g.Errors)...), g.Memory))
+	}
+	return rows
+}
+
+// withMemory adds the median error of memory, empty of none.
+func withMemory(cells []string, memory *validate.Errors) []string {
+	if memory == nil {
+		return append(cells, "")
+	}
+	return append(cells, percent(memory.MedianAPE))
 }
 
 var errorColumns = []Column{Right("n"), Right("median"), Right("mean"), Right("p90"), Right("bias")}

@@ -19,6 +19,8 @@ type Prediction struct {
 
 	Device string // catalogue name
 	Result *train.Result
+	// Sustained is the share of the achieved rates that it was priced at.
+	Sustained float64
 	// Memory is the prediction in the unit and the scope of the run's own figure.
 	Memory float64
 }
@@ -68,7 +70,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Run: r, MoE: m.MoE(), Waits: m.MoE() && !pl.Overlap.EP && e.Machine().ExpertWait() > 0, Arch: c.Device.Arch, Device: c.Device.Name, Result: res}
+	out := &Prediction{Run: r, MoE: m.MoE(), Waits: m.MoE() && !pl.Overlap.EP && e.Machine().ExpertWait() > 0, Arch: c.Device.Arch, Device: c.Device.Name, Result: res, Sustained: e.Machine().Sustained()}
 	out.Memory = engineOf(r).memory.in(&res.Memory)
 	return out, nil
 }

@@ -29,6 +29,13 @@ func TestStepRanges(t *testing.T) {
 		t.Skip("fits over all runs")
 	}
 	all := aloneRuns(t)
+	var without [2][]float64
+	for k := range without {
+		var err error
+		if without[k], err = lefts[k].ratios(t.Context(), all, &Predictor{}); err != nil {
+			t.Fatal(err)
+		}
+	}
 	for _, c := range []struct {
 		what          string
 		moe, stranger bool
@@ -39,20 +46,17 @@ func TestStepRanges(t *testing.T) {
 	} {
 		var ratios []float64
 		in := 0
-		for i := range all {
-			if all[i].p.MoE == c.moe {
-				l := &lefts[0]
-				if c.stranger {
-					l = &lefts[1]
-				}
-				x, err := l.without(all, &all[i], &Predictor{})
-				if err != nil {
-					t.Fatal(err)
-				}
-				ratios = append(ratios, x)
-				if x >= c.stored[0] && x <= c.stored[1] {
-					in++
-				}
+		list := without[0]
+		if c.stranger {
+			list = without[1]
+		}
+		for i, x := range list {
+			if x == 0 || all[i].p.MoE != c.moe { // 0: nothing tells a share
+				continue
+			}
+			ratios = append(ratios, x)
+			if x >= c.stored[0] && x <= c.stored[1] {
+				in++
 			}
 		}
 		slices.Sort(ratios)

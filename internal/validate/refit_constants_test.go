@@ -23,8 +23,7 @@ type Fit struct {
 
 // sustainedSources are engines of the Megatron family with fused kernels or with
 // kernels that package work can list. bloom's kernels of 2021 and mosaic's eager
-// ones are not among them; DeepSeek-V3 is in no fit, so that its published step
-// stays a test.
+// ones are not among them.
 var sustainedSources = []string{"dgxc", "mbridge", "nemo", "selrec", "simumax", "zb"}
 
 // Refit fits the constants to runs, one after the other: the sustained shares to
@@ -56,9 +55,10 @@ func (f *Fit) Generic() hw.Sustained {
 	return hw.Sustained{Share: median(all), Assumed: true}
 }
 
-// exact is exactBy with the catalogue's models.
+// exact is solveBy with the catalogue's models.
 func exact(r *Run, at probe, set func(*cost.Options, float64)) (value float64, p *Prediction, err error) {
-	return exactBy(&Predictor{}, r, at, set)
+	s, p, err := solveBy(&Predictor{}, r, at, set)
+	return s.value, p, err
 }
 
 // sustained fits 1/share, in which the step is linear.
@@ -120,7 +120,7 @@ func (f *Fit) experts(runs []Run) error {
 	var waits []float64
 	for i := range runs {
 		r := &runs[i]
-		if !slices.Contains(sustainedSources, r.Source) || strings.Contains(strings.ReplaceAll(r.Model, "-", ""), "deepseekv3") {
+		if !slices.Contains(sustainedSources, r.Source) || !r.inFits() {
 			continue
 		}
 		var base Predictor

@@ -2,6 +2,7 @@ package validate
 
 import (
 	"math"
+	"slices"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -77,12 +78,13 @@ func TestLeaveOneSourceOut(t *testing.T) {
 	all := aloneRuns(t)
 	for _, source := range sustainedSources {
 		var ratios []float64
+		others := newAgain(slices.DeleteFunc(slices.Clone(all), func(y lone) bool { return y.Source == source }), &Predictor{})
 		for i := range all {
 			x := &all[i]
 			if x.Source != source || x.p.MoE {
 				continue
 			}
-			with := Predictor{Options: cost.Options{Sustained: family(all, x.p, leastRows, func(y *lone) bool { return y.Source != source })}}
+			with := Predictor{Options: cost.Options{Sustained: others.share(x.p)}}
 			p, err := with.Predict(x.Run)
 			if err != nil {
 				t.Fatal(err)

@@ -7,14 +7,23 @@ import (
 )
 
 // LeftOutServing is how the published serving runs are predicted with profiles that did not
-// see their model, or their GPU: stored, since every engine is fitted anew for each of them.
+// see them: stored, since every engine is fitted anew for each part left out.
 type LeftOutServing struct {
-	Written string `json:"written"` // the day
-	Rows    int    `json:"rows"`    // of the table of runs, those in no fit included
-	// Groups have the keys left_out (model or gpu) and which: "each", a model's, a GPU's or an
-	// engine's name.
-	Groups []Group `json:"groups"`
+	Rows int          `json:"rows"` // of the table of runs
+	Cuts []LeftOutCut `json:"cuts"`
 }
+
+// LeftOutCut is one way to leave runs out: by model, by gpu, or a fifth of them at a time, by
+// CutRow and CutService. Its groups have the key which: "each" for all runs together, or
+// the name of a model, a GPU or an engine whose runs they are.
+type LeftOutCut struct {
+	LeftOut string  `json:"left_out"`
+	Written string  `json:"written"` // the day
+	Groups  []Group `json:"groups"`
+}
+
+// folded tells a cut into fifths from one whose model or GPU no constant saw.
+func (c *LeftOutCut) folded() bool { return c.LeftOut == CutRow || c.LeftOut == CutService }
 
 //go:embed serving_left_out.json
 var leftOutFile []byte

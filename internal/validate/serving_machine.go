@@ -33,7 +33,8 @@ var (
 	leastForLocal = 3 * len(local)
 )
 
-// folds is the parts of the runs that are left out in turn where there is one model.
+// folds is the parts of runs that are left out in turn: of those on a machine where there is one
+// model, and of the published ones where they are cross-validated, see foldOf.
 const folds = 5
 
 // FitMachine fits the profile of every engine of the runs on the machine c, whose own

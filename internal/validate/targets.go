@@ -3,7 +3,8 @@ package validate
 import "slices"
 
 // Target is an error to stay below, beside what is reached; fractions. A zero target is none.
-// Targets are meant for rows that no constant was fitted to: LeftOut says how it stands there.
+// Targets are meant for errors cross-validated or on rows that no constant was fitted to: Cross
+// stands against them where there is one, and LeftOut says how it stands on new ground.
 type Target struct {
 	What         string  `json:"what"`
 	N            int     `json:"n"`
@@ -13,21 +14,33 @@ type Target struct {
 	TargetMean   float64 `json:"target_mape,omitempty"`
 	// Fitted says which of the rows constants were fitted to.
 	Fitted string `json:"fitted"`
+	// Cross are the cross-validated errors: with constants fitted to other rows (CutRow), and to
+	// rows of other services or jobs (CutService, CutJob). None where nothing was fitted to such
+	// rows, and of serving runs that are not the published ones.
+	Cross []TargetLeftOut `json:"cross_validated,omitempty"`
 	// LeftOut are the errors with constants that did not see the row's model, GPU or framework;
-	// none where nothing was fitted or none is stored.
+	// none where Cross has none.
 	LeftOut []TargetLeftOut `json:"left_out,omitempty"`
 }
 
 // TargetLeftOut is a target's error with something left out of the fit.
 type TargetLeftOut struct {
-	What   string  `json:"left_out"` // model, gpu or framework
+	What   string  `json:"left_out"` // model, gpu or framework; CutRow, CutService or CutJob
 	N      int     `json:"n"`
 	Median float64 `json:"median_ape"`
 	Mean   float64 `json:"mape"`
 }
 
-// Met tells whether neither target is missed on the rows scored.
-func (t *Target) Met() bool { return t.holds(t.Median, t.Mean) }
+// Met tells whether neither target is missed, by every cross-validation where there is one, else
+// on the rows scored.
+func (t *Target) Met() bool {
+	for i := range t.Cross {
+		if !t.MetLeftOut(&t.Cross[i]) {
+			return false
+		}
+	}
+	return len(t.Cross) > 0 || t.holds(t.Median, t.Mean)
+}
 
 // MetLeftOut tells it of an error with something left out.
 func (t *Target) MetLeftOut(l *TargetLeftOut) bool { return t.holds(l.Median, l.Mean) }
@@ -64,22 +77,24 @@ func ofPublished(fitted string, is bool) string {
 // targets puts what is reached beside what should be, in the order of the kinds.
 func targets(a *Accuracy) []Target {
 	var list []Target
-	add := func(what string, e *Errors, median, mean float64, fitted string, left ...TargetLeftOut) {
+	add := func(what string, e *Errors, median, mean float64, fitted string, left, cross []TargetLeftOut) {
 		if e != nil && e.N > 0 {
-			list = append(list, Target{what, e.N, e.MedianAPE, e.MAPE, median, mean, fitted, left})
+			list = append(list, Target{what, e.N, e.MedianAPE, e.MAPE, median, mean, fitted, cross, left})
 		}
 	}
 	if d := a.Operators; d != nil {
 		fittedSome := ofPublished(fittedSome, d.Rows == publishedKernels)
-		add("GEMM tables", d.cut(CutGEMM), 0.07, 0.12, fittedSome)
-		add("MoE tables", d.cut(CutExperts), 0.12, 0.20, fittedSome)
-		add("attention and MLA tables", d.cut(CutAttention), 0.10, 0.16, fittedSome)
-		add("collectives in one node", d.cut(CutCollectives), 0.12, 0.20, fittedSome)
+		add("GEMM tables", d.cut(CutGEMM), 0.07, 0.12, fittedSome, nil, nil)
+		add("MoE tables", d.cut(CutExperts), 0.12, 0.20, fittedSome, nil, nil)
+		add("attention and MLA tables", d.cut(CutAttention), 0.10, 0.16, fittedSome, nil, nil)
+		add("collectives in one node", d.cut(CutCollectives), 0.12, 0.20, fittedSome, nil, nil)
 	}
 	if d := a.Serving; d != nil {
 		fittedAll := ofPublished(fittedAll, d.Rows == StoredLeftOut().Rows)
-		add("serving TPOT", d.metric(MetricTPOT), 0.07, 0.12, fittedAll, servingLeftOut(d, func(g *Group) *Errors { return &g.Errors })...)
-		add("serving TTFT", d.metric(MetricTTFT), 0.18, 0.30, fittedAll, servingLeftOut(d, func(g *Group) *Errors { return g.TTFT })...)
+		left, cross := servingLeftOut(d, func(g *Group) *Errors { return &g.Errors })
+		add("serving TPOT", d.metric(MetricTPOT), 0.07, 0.12, fittedAll, left, cross)
+		left, cross = servingLeftOut(d, func(g *Group) *Errors { return g.TTFT })
+		add("serving TTFT", d.metric(MetricTTFT), 0.18, 0.30, fittedAll, left, cross)
 	}
 	for _, r := range a.Requests {
 		for _, x := range []struct {
@@ -99,38 +114,62 @@ func targets(a *Accuracy) []Target {
 	}
 	if d := a.Training; d != nil {
 		fittedAll := ofPublished(fittedAll, d.Rows == publishedTraining)
-		add("training tokens/s, "+CutDense, d.cut(CutDense), 0.05, 0.08, fittedAll, trainingLeftOut(d, CutDense)...)
-		add("training tokens/s, "+CutMoE, d.cut(CutMoE), 0.12, 0.18, fittedAll, trainingLeftOut(d, "moe")...)
-		add("training tokens/s, all", d.metric(MetricThroughput), 0.09, 0.14, fittedAll, trainingLeftOut(d, "")...)
-		add("training memory", d.metric(MetricMemory), 0.05, 0.08, fittedNone)
+		for _, x := range []struct {
+			what, ffn    string
+			e            *Errors
+			median, mean float64
+		}{
+			{CutDense, CutDense, d.cut(CutDense), 0.05, 0.08}, {CutMoE, "moe", d.cut(CutMoE), 0.12, 0.18}, {"all", "", d.metric(MetricThroughput), 0.09, 0.14},
+		} {
+			left, cross := trainingLeftOut(d, x.ffn)
+			add("training tokens/s, "+x.what, x.e, x.median, x.mean, fittedAll, left, cross)
+		}
+		add("training memory", d.metric(MetricMemory), 0.05, 0.08, fittedNone, nil, nil)
 	}
 	return list
 }
 
-// trainingLeftOut are the errors of runs left out, of the models of one kind; "" of all.
-func trainingLeftOut(d *Document, ffn string) (list []TargetLeftOut) {
+// trainingLeftOut are the errors of runs left out, of the models of one kind; "" of all: of what
+// no constant saw, and cross-validated.
+func trainingLeftOut(d *Document, ffn string) (left, cross []TargetLeftOut) {
 	for i := range d.LeftOut {
-		if g := &d.LeftOut[i]; g.Key["which"] == "each" && g.Key["ffn"] == ffn {
-			list = append(list, TargetLeftOut{g.Key["left_out"], g.N, g.MedianAPE, g.MAPE})
+		g := &d.LeftOut[i]
+		if g.Key["which"] != "each" || g.Key["ffn"] != ffn {
+			continue
+		}
+		x := TargetLeftOut{g.Key["left_out"], g.N, g.MedianAPE, g.MAPE}
+		if x.What == CutRow || x.What == CutJob {
+			cross = append(cross, x)
+		} else {
+			left = append(left, x)
 		}
 	}
-	return list
+	return left, cross
 }
 
 // servingLeftOut are the stored errors of serving runs left out, where the document is of
-// the runs that they are of.
-func servingLeftOut(d *Document, of func(*Group) *Errors) (list []TargetLeftOut) {
+// the runs that they are of: of what no constant saw, and cross-validated.
+func servingLeftOut(d *Document, of func(*Group) *Errors) (left, cross []TargetLeftOut) {
 	s := StoredLeftOut()
 	if s.Rows != d.Rows {
-		return nil // a table of the user's
+		return nil, nil // a table of the user's
 	}
-	for i := range s.Groups {
-		g := &s.Groups[i]
-		if e := of(g); g.Key["which"] == "each" && e != nil {
-			list = append(list, TargetLeftOut{g.Key["left_out"], e.N, e.MedianAPE, e.MAPE})
+	for i := range s.Cuts {
+		c := &s.Cuts[i]
+		for k := range c.Groups {
+			g := &c.Groups[k]
+			e := of(g)
+			if g.Key["which"] != "each" || e == nil {
+				continue
+			}
+			if x := (TargetLeftOut{c.LeftOut, e.N, e.MedianAPE, e.MAPE}); c.folded() {
+				cross = append(cross, x)
+			} else {
+				left = append(left, x)
+			}
 		}
 	}
-	return list
+	return left, cross
 }
 
 func (d *Document) cut(name string) *Errors {

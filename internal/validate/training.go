@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
 // Document is the answer of a validation (interfaces.md, `validate`). Metrics are
@@ -65,7 +68,8 @@ type Skipped struct {
 
 // Group is the errors of the runs that share a key.
 type Group struct {
-	Key    map[string]string `json:"key"` // source, gpu, precision, ffn (dense or moe)
+	// Key of training runs: ffn (dense or moe) with source, gpu and precision, with model, or with layout.
+	Key    map[string]string `json:"key"`
 	Errors                   // of tokens per second and GPU; of serving runs, of TPOT
 	Memory *Errors           `json:"memory,omitempty"`
 	TTFT   *Errors           `json:"ttft,omitempty"`
@@ -151,11 +155,12 @@ func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Doc
 			continue
 		}
 		s := scored(r, x)
-		key := keyOf(r, x)
-		if groups[key] == nil {
-			groups[key] = &ratios{}
+		for _, key := range keysOf(r, x) {
+			if groups[key] == nil {
+				groups[key] = &ratios{}
+			}
+			groups[key].add(&s)
 		}
-		groups[key].add(&s)
 		all.add(&s)
 		switch {
 		case x.MoE:
@@ -176,28 +181,66 @@ func Training(ctx context.Context, runs []Run, bad []Skipped, p *Predictor) *Doc
 	return d
 }
 
-type groupKey struct{ source, gpu, precision, ffn string }
+// groupKey is the cells of a group's key, "" where a kind of group has none.
+type groupKey struct{ source, gpu, precision, model, layout, ffn string }
 
-func keyOf(r *Run, x *Prediction) groupKey {
-	k := groupKey{r.Source, r.GPU, r.Precision, "dense"}
-	if x.MoE {
-		k.ffn = "moe"
-	}
-	return k
+// keysOf are the groups that a run belongs to.
+func keysOf(r *Run, x *Prediction) []groupKey {
+	return []groupKey{{source: r.Source, gpu: r.GPU, precision: r.Precision, ffn: ffnOf(x)}, {model: r.Model, ffn: ffnOf(x)}, {layout: layoutPattern(&x.Result.Plan), ffn: ffnOf(x)}}
 }
 
+// layoutPattern is how a plan divides the work, without how far: its degrees above 1 by their
+// names, with fsdp for data parallelism that shards the weights.
+func layoutPattern(p *plan.Plan) string {
+	data := "dp"
+	if p.ZeRO == 3 {
+		data = "fsdp"
+	}
+	var words []string
+	for _, d := range []struct {
+		name   string
+		degree int
+	}{{"tp", p.TP}, {"cp", p.CP}, {"pp", p.PP}, {"vpp", p.VPP}, {"ep", p.EP}, {data, p.DP}} {
+		if d.degree > 1 {
+			words = append(words, d.name)
+		}
+	}
+	if len(words) == 0 {
+		return "one gpu"
+	}
+	return strings.Join(words, " ")
+}
+
+// ffnOf is the kind of a predicted model.
+func ffnOf(x *Prediction) string {
+	if x.MoE {
+		return "moe"
+	}
+	return "dense"
+}
+
+// compare puts sources before models, and these before layouts.
 func (k groupKey) compare(l groupKey) int {
-	return cmp.Or(cmp.Compare(k.source, l.source), cmp.Compare(k.gpu, l.gpu), cmp.Compare(k.precision, l.precision), cmp.Compare(k.ffn, l.ffn))
+	none := func(s string) int {
+		if s == "" {
+			return 1
+		}
+		return 0
+	}
+	return cmp.Or(cmp.Compare(none(k.source), none(l.source)), cmp.Compare(none(k.model), none(l.model)), cmp.Compare(k.source, l.source), cmp.Compare(k.gpu, l.gpu),
+		cmp.Compare(k.precision, l.precision), cmp.Compare(k.model, l.model), cmp.Compare(k.layout, l.layout), cmp.Compare(k.ffn, l.ffn))
+}
+
+// cells are those of the key that are not empty, by their names.
+func (k groupKey) cells() map[string]string {
+	m := map[string]string{"source": k.source, "gpu": k.gpu, "precision": k.precision, "model": k.model, "layout": k.layout, "ffn": k.ffn}
+	maps.DeleteFunc(m, func(_, v string) bool { return v == "" })
+	return m
 }
 
 func (d *Document) group(groups map[groupKey]*ratios) {
-	keys := make([]groupKey, 0, len(groups))
-	for k := range groups {
-		keys = append(keys, k)
-	}
-	slices.SortFunc(keys, groupKey.compare)
-	for _, k := range keys {
-		g := Group{Key: map[string]string{"source": k.source, "gpu": k.gpu, "precision": k.precision, "ffn": k.ffn}, Errors: groups[k].errors()}
+	for _, k := range slices.SortedFunc(maps.Keys(groups), groupKey.compare) {
+		g := Group{Key: k.cells(), Errors: groups[k].errors()}
 		if m := groups[k].memory; len(m) > 0 {
 			e := errorsOf(m)
 			g.Memory = &e

@@ -1,0 +1,222 @@
+package validate
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
+
+// lone is a run with the constants that it alone would ask for.
+type lone struct {
+	*Run
+	p     *Prediction
+	share float64 // sustained, of a dense model
+	// wait of its experts where the device sustains the share at, and how much longer it is
+	// for each unit that 1/share falls; waits is false for a dense model and where the exchange is
+	// paired, which covers the wait.
+	wait     unit.Seconds
+	at, rise float64
+	waits    bool
+}
+
+// waitAt is the wait that makes the run exact where its device sustains another share: its
+// step is linear in the wait and in the inverse of the share.
+func (x *lone) waitAt(share float64) unit.Seconds {
+	return x.wait + unit.Seconds(x.rise*(1/x.at-1/share))
+}
+
+// alone solves every run for its own constants. A run that cannot be predicted is left out.
+func alone(ctx context.Context, runs []Run, p *Predictor) ([]lone, error) {
+	var list []lone
+	for i := range runs {
+		if err := ctx.Err(); err != nil {
+			return nil, fmt.Errorf("interrupted while fitting single runs: %w", err)
+		}
+		x := lone{Run: &runs[i]}
+		inverse, pred, err := solveBy(p, x.Run, probe{1, 1.25}, func(o *cost.Options, v float64) { o.Sustained = 1 / v })
+		if err != nil {
+			continue
+		}
+		x.p, x.share = pred, 1/inverse.value
+		if x.waits = pred.Waits; x.waits {
+			w, stored, err := solveBy(p, x.Run, probe{1e-9, 1e-3}, func(o *cost.Options, v float64) { o.ExpertWait = unit.Seconds(v) })
+			if err != nil {
+				return nil, err
+			}
+			x.wait, x.at, x.rise = unit.Seconds(w.value), stored.Sustained, inverse.slope/w.slope
+		}
+		list = append(list, x)
+	}
+	return list, nil
+}
+
+// again is the constants of whole steps fitted again to some runs, as Refit does
+// (refit_constants_test.go); kept once asked for.
+type again struct {
+	p         *Predictor
+	runs      []lone
+	shares    map[string]float64 // sustained, by device; 0 = no run tells
+	eager     map[string]float64 // by source, likewise
+	attention map[string]float64 // by generation, likewise
+	wait      *unit.Seconds
+}
+
+func newAgain(runs []lone, p *Predictor) *again {
+	return &again{p: p, runs: runs, shares: map[string]float64{}, eager: map[string]float64{}, attention: map[string]float64{}}
+}
+
+// share is the sustained share of a prediction's device.
+func (a *again) share(p *Prediction) float64 {
+	v, ok := a.shares[p.Device]
+	if !ok {
+		v = family(a.runs, p)
+		a.shares[p.Device] = v
+	}
+	return v
+}
+
+// family is the sustained share that the dense runs of the Megatron family give a device: the
+// median of its own runs, where there are at least leastRows, else of the devices of
+// its generation, else of the generations; 0 of none.
+func family(list []lone, p *Prediction) float64 {
+	runs := map[string]map[string][]float64{} // by generation and device
+	for i := range list {
+		y := &list[i]
+		if y.p.MoE || eagerShares[y.Source] > 0 {
+			continue
+		}
+		if runs[y.p.Arch] == nil {
+			runs[y.p.Arch] = map[string][]float64{}
+		}
+		runs[y.p.Arch][y.p.Device] = append(runs[y.p.Arch][y.p.Device], y.share)
+	}
+	archs := map[string]float64{}
+	for arch, devices := range runs {
+		var shares []float64
+		for device, v := range devices {
+			if len(v) < leastRows {
+				continue
+			}
+			if device == p.Device {
+				return median(v)
+			}
+			shares = append(shares, median(v))
+		}
+		if len(shares) > 0 {
+			archs[arch] = median(shares)
+		}
+	}
+	if share, ok := archs[p.Arch]; ok {
+		return share
+	}
+	return medianOrZero(slices.Collect(maps.Values(archs)))
+}
+
+func medianOrZero(v []float64) float64 {
+	if len(v) == 0 {
+		return 0
+	}
+	return median(v)
+}
+
+// expertWait is the wait of a layer with routed experts, 0 where no run tells.
+func (a *again) expertWait() unit.Seconds {
+	if a.wait == nil {
+		var v []float64
+		for i := range a.runs {
+			y := &a.runs[i]
+			if share := a.share(y.p); y.waits && y.inFits() && eagerShares[y.Source] == 0 && share > 0 {
+				v = append(v, float64(y.waitAt(share)))
+			}
+		}
+		w := unit.Seconds(medianOrZero(v))
+		a.wait = &w
+	}
+	return *a.wait
+}
+
+// eagerShare is what a source's engine leaves of the sustained share, 0 where no run tells.
+func (a *again) eagerShare(source string) float64 {
+	v, ok := a.eager[source]
+	if !ok {
+		var shares []float64
+		for i := range a.runs {
+			if y := &a.runs[i]; y.Source == source && y.Seq < longSeq {
+				if share := a.share(y.p); share > 0 {
+					shares = append(shares, y.share/share)
+				}
+			}
+		}
+		v = medianOrZero(shares)
+		a.eager[source] = v
+	}
+	return v
+}
+
+// olderAttention is the share of today's fused attention that kernels of 2023 reach on a
+// generation: the median of what runs of long sequences ask for, of the generation or, where it has none,
+// of the others; 1 where no run tells.
+func (a *again) olderAttention(arch string) (float64, error) {
+	if v, ok := a.attention[arch]; ok {
+		return v, nil
+	}
+	byArch := map[string][]float64{}
+	for i := range a.runs {
+		y := &a.runs[i]
+		sustained := a.share(y.p) * a.eagerShare(y.Source)
+		if !engineOf(y.Run).older || y.Seq < longSeq || sustained == 0 {
+			continue
+		}
+		by := *a.p
+		by.Options.Sustained = sustained
+		inverse, _, err := solveBy(&by, y.Run, probe{1, 2}, func(o *cost.Options, v float64) { o.Attention = 1 / v })
+		if err != nil {
+			return 0, err
+		}
+		byArch[y.p.Arch] = append(byArch[y.p.Arch], 1/inverse.value)
+	}
+	v := 1.0
+	switch {
+	case len(byArch[arch]) > 0:
+		v = median(byArch[arch])
+	case len(byArch) > 0:
+		v = median(slices.Concat(slices.Collect(maps.Values(byArch))...))
+	}
+	a.attention[arch] = v
+	return v, nil
+}
+
+// ratio predicts a run with the constants and gives predicted over measured throughput; 0
+// where no run tells a sustained share. A source whose engine's own share no run tells is
+// predicted as of the Megatron family, or, where it must be told, is 0 as well.
+func (a *again) ratio(x *lone, told bool) (float64, error) {
+	with := *a.p
+	o := &with.Options
+	if o.Sustained = a.share(x.p); o.Sustained == 0 {
+		return 0, nil
+	}
+	o.ExpertWait = a.expertWait()
+	if eagerShares[x.Source] > 0 {
+		switch share := a.eagerShare(x.Source); {
+		case share > 0:
+			o.Sustained *= share
+		case told:
+			return 0, nil
+		}
+	}
+	if engineOf(x.Run).older {
+		var err error
+		if o.Attention, err = a.olderAttention(x.p.Arch); err != nil {
+			return 0, err
+		}
+	}
+	y, err := with.Predict(x.Run)
+	if err != nil {
+		return 0, err
+	}
+	return y.TokensPerSecondPerGPU() / x.TokensPerSecondPerGPU, nil
+}
