@@ -59,6 +59,7 @@ func readGPUs(files fs.FS, dir string) (*gpuIndex, error) {
 			ix.names = append(ix.names, name)
 		}
 	}
+	hw.Relate(ix.devices)
 	return ix, nil
 }
 

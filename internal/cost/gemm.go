@@ -44,9 +44,11 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 	if m.sms <= 1 { // nobody said how many: waves, and what one tile takes, are unknown
 		g.Step, g.Tiling = 0, hw.WholeK
 	}
+	loaded := func() float64 { return 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n) }
+	fitted := loaded()
 	g.Fill, g.Edge = g.Fill*m.pipes, g.Edge*m.pipes // both are loads, told in multiplications
 	r := gemmRates{GEMM: g, memory: m.hbm}
-	best := 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n)
+	best := loaded()
 	for i, t := range tiles {
 		r.edge[i] = (1 + g.Edge*(1/t.m+1/t.n)) / best
 	}
@@ -59,7 +61,7 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 		// What the device achieved, a product of shape has reached, not the endless one.
 		rate := achieved / m.reached(&r)
 		if g.Share > 0 && peak > 0 {
-			rate = min(rate, peak*g.Share)
+			rate = min(rate, peak*g.Share*fitted/best) // loads that take as long leave slower pipes a larger share
 		}
 		r.perSM = rate / m.sms
 	}

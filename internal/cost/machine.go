@@ -72,6 +72,7 @@ type Machine struct {
 	pipes      float64 // multiplications of one SM, of those of the SMs that the kernels were fitted on
 	gemm       [unit.NumFormats]gemmRates
 	decodeCore float64                   // FLOP/s of a CPU's attention core for generated tokens; 0 = attFwd
+	timed      bool                      // kernels of the generation were
 	vector     bool                      // a CPU: see vector.go
 	rows       [unit.NumFormats]rowCurve // of vector units, by rows
 	read       [unit.NumFormats]float64  // bytes/s at which products of one row read weights; 0 = hbm

@@ -27,6 +27,9 @@ func (m *Machine) engineProducts(k *hw.Kernels, name string, of func(*hw.Engine)
 				continue
 			}
 			for _, x := range of(e) {
+				if m.matrix[x.Format] == 0 { // the device runs none of these kernels
+					continue
+				}
 				out = append(out, engineProduct{m.gemmRates(x.GEMM, m.matrix[x.Format], m.peakMatrix[x.Format]), own, x})
 			}
 		}
@@ -98,7 +101,9 @@ func (m *Machine) others(usual *engineProduct, do func(*engineProduct)) {
 }
 
 // ExpertKernel is the engine's kernel that runs all of the products fastest, "" where it
-// has none for them.
+// has none for them. Where nobody timed any on the generation it is the usual one: the
+// fastest by constants of another may lead by a hair and be far behind at other loads, so
+// that a better GPU would look slower than its sibling.
 func (m *Machine) ExpertKernel(ops []work.Op) string {
 	if len(ops) == 0 || m.options.Engine == "" {
 		return ""
@@ -106,6 +111,9 @@ func (m *Machine) ExpertKernel(ops []work.Op) string {
 	usual := find(m.serving.moe, &ops[0])
 	if usual == nil {
 		return ""
+	}
+	if !m.timed {
+		return usual.Kernel
 	}
 	time := func(x *engineProduct) (sum unit.Seconds) {
 		for i := range ops {

@@ -1,7 +1,9 @@
 package cost
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -10,8 +12,8 @@ import (
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-// Usual ratios of achieved to datasheet rate, used only where a device has no
-// measurement of its own, and then listed as an assumption.
+// Usual ratios of achieved to datasheet rate, used only where neither a device nor a
+// sibling of like design (hw.Relate) was measured, and then listed as an assumption.
 const (
 	// usualMatrix is the best BF16 GEMM over peak, the median of 0.87 (A100),
 	// 0.80 (H100), 0.84 (GH200), 0.78 (B200), 0.73 (GB200), 0.51 (MI300X),
@@ -51,18 +53,18 @@ func (m *Machine) resolve() error {
 		return fmt.Errorf("device %s has neither a BF16 nor an FP16 matrix rate: set peak figures in its catalogue entry", d.Name)
 	}
 	var err error
-	if m.hbm, err = m.rate("HBM", d.Achieved.HBM, d.Peak.HBM, usualHBM); err != nil {
+	if m.hbm, err = m.rate("HBM", d.Achieved.HBM, d.Peak.HBM, cmp.Or(d.Siblings.HBM, usualHBM)); err != nil {
 		return err
 	}
 	k := m.resolveKernels(d)
 	if m.cluster.Node.GPUs > 1 && m.cluster.GPUs > 1 {
-		if m.scaleUp, err = m.rate("scale-up link", d.Achieved.ScaleUp, d.Peak.ScaleUp, usualScaleUp); err != nil {
+		if m.scaleUp, err = m.rate("scale-up link", d.Achieved.ScaleUp, d.Peak.ScaleUp, cmp.Or(d.Siblings.ScaleUp, usualScaleUp)); err != nil {
 			return err
 		}
-		if d.Achieved.ScaleUpReduce.Known() && !m.options.UsePeak {
+		if busbw := reduceRate(d); busbw > 0 && !m.options.UsePeak {
 			// busbw of n ranks is 2(n-1)/n times the tensor's rate (nccl-tests)
 			n := float64(max(d.DefaultNode.GPUs, 2))
-			m.reduce = d.Achieved.ScaleUpReduce.Value * n / (2 * (n - 1))
+			m.reduce = busbw * n / (2 * (n - 1))
 		}
 	}
 	if m.cluster.Nodes() > 1 {
@@ -70,6 +72,15 @@ func (m *Machine) resolve() error {
 	}
 	m.resolveLinks(d, k)
 	return nil
+}
+
+// reduceRate is the bus bandwidth of a large all-reduce in one domain, the siblings' share
+// of the link's rate where the device's own was not measured; 0 = no such switch known.
+func reduceRate(d *hw.Device) float64 {
+	if d.Achieved.ScaleUpReduce.Known() {
+		return d.Achieved.ScaleUpReduce.Value
+	}
+	return d.Siblings.Reduce * d.Peak.ScaleUp.Value
 }
 
 // rate is the achieved figure, or the peak times its usual ratio.
@@ -96,13 +107,13 @@ var related = map[unit.Format]unit.Format{
 
 // resolveMatrix fills the rates of the largest products.
 func (m *Machine) resolveMatrix(d *hw.Device) {
-	usual, half := usualMatrix, 0.0
+	usual, half := cmp.Or(d.Siblings.Matrix[unit.BF16], d.Siblings.Matrix[unit.FP16], usualMatrix), 0.0
 	for _, f := range [...]unit.Format{unit.FP16, unit.BF16} { // the latter decides
 		if a, p := d.Achieved.Matrix[f], d.Peak.Matrix[f]; a.Known() && p.Known() {
 			usual, half = a.Value/p.Value, a.Value
 		}
 	}
-	var guessed []string
+	guessed := map[float64][]string{} // formats by the share assumed of them
 	for f := range unit.NumFormats {
 		a, p := d.Achieved.Matrix[f], d.Peak.Matrix[f]
 		of, ok := related[f]
@@ -117,12 +128,13 @@ func (m *Machine) resolveMatrix(d *hw.Device) {
 		case p.Known() && f == unit.BF16 && half > 0: // the units of FP16
 			m.matrix[f] = min(half, p.Value)
 		case p.Known():
-			m.matrix[f] = p.Value * usual
-			guessed = append(guessed, f.String())
+			share := cmp.Or(d.Siblings.Matrix[f], usual)
+			m.matrix[f] = p.Value * share
+			guessed[share] = append(guessed[share], f.String())
 		}
 	}
-	if len(guessed) > 0 {
-		m.assume(note.GEMMAssumed, "device formats share", "GEMM of %s in %s: not measured, %.2f of the datasheet figure assumed", d.Name, strings.Join(guessed, ", "), usual)
+	for _, share := range slices.Sorted(maps.Keys(guessed)) {
+		m.assume(note.GEMMAssumed, "device formats share", "GEMM of %s in %s: not measured, %.2f of the datasheet figure assumed", d.Name, strings.Join(guessed[share], ", "), share)
 	}
 	for f, of := range related { // a format the datasheet leaves out
 		if m.matrix[f] == 0 {
@@ -194,6 +206,7 @@ func (m *Machine) resolveKernels(d *hw.Device) *hw.Kernels {
 	if len(k.Devices) == 0 {
 		m.pessimism = doubt
 	}
+	m.timed = len(k.Devices) > 0
 	m.sms = max(float64(d.SMs), 1)
 	m.pipes = pipes(d, k)
 	if m.vector = k.Vector; m.vector {

@@ -20,7 +20,7 @@ func (m *Machine) Sustained() float64 {
 	case m.options.UsePeak || d.Kernels == nil:
 		return 1
 	}
-	return d.Kernels.Sustained.Of(d.Name)
+	return d.Kernels.Sustained.Of(d.Name, d.Siblings.Steady)
 }
 
 // SustainedMeasured tells whether runs of this device stand behind Sustained.

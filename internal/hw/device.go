@@ -62,6 +62,7 @@ type Device struct {
 	Peak    Peak
 	// Achieved holds measured figures on random data, the best published ones for large shapes.
 	Achieved Achieved
+	Siblings Shares // stand in for what Achieved lacks, see Relate
 	// Others are further measurements, for display: other shapes, other data,
 	// other software. Planning does not read them.
 	Others []Reading

@@ -139,10 +139,11 @@ type DeviceShare struct {
 	Quartiles [2]float64 // of the single runs' shares
 }
 
-// Of is the share of a device of the generation, 1 where nothing is known.
-func (s *Sustained) Of(device string) float64 {
-	for i := range s.Devices {
-		if s.Devices[i].Device == device {
+// Of is the share of the first of the devices that has one of its own, such as a device and
+// the one named in its Shares.Steady; else the generation's, 1 where nothing is known.
+func (s *Sustained) Of(devices ...string) float64 {
+	for _, name := range devices {
+		if i := s.index(name); i >= 0 {
 			return s.Devices[i].Share
 		}
 	}
@@ -150,6 +151,11 @@ func (s *Sustained) Of(device string) float64 {
 		return s.Share
 	}
 	return 1
+}
+
+// index is the place of a device among those with shares of their own, -1 = it has none.
+func (s *Sustained) index(device string) int {
+	return slices.IndexFunc(s.Devices, func(x DeviceShare) bool { return x.Device == device })
 }
 
 // SustainedBy is a device's own share with its origin, in place of its generation's.

@@ -63,7 +63,7 @@ func New(s *Setup) (*Engine, error) {
 		return nil, err
 	}
 	e.ops = work.Serving{Model: s.Model, Plan: &e.setup.Plan, Weights: s.Weights, Experts: s.Experts, KV: s.KV,
-		Product: e.product(s.Weights, "weights"), ExpertProduct: e.product(s.Experts, "experts"), Dispatch: unit.BF16}
+		Product: e.product(s.Weights, "weights"), ExpertProduct: e.product(s.Experts, "experts"), Half: e.wide(), Dispatch: unit.BF16}
 	if f := s.Model.Checkpoint.Head; f != unit.FP32 {
 		e.ops.HeadLinear = work.Linear{Stored: f, Product: e.product(f, "head")}
 	}
@@ -111,12 +111,17 @@ func (e *Engine) product(f unit.Format, what string) unit.Format {
 	if what == "experts" && !e.setup.Model.MoE() {
 		return unit.BF16
 	}
-	wide := unit.BF16
-	if e.machine.Supports(wide) != nil {
-		wide = unit.FP16
-	}
+	wide := e.wide()
 	e.assumed = append(e.assumed, note.New(note.NoProducts, "device format what _ wide", "%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide))
 	return wide
+}
+
+// wide is the 16-bit format that the device multiplies.
+func (e *Engine) wide() unit.Format {
+	if e.machine.Supports(unit.BF16) != nil {
+		return unit.FP16
+	}
+	return unit.BF16
 }
 
 // Warnings are what a reader must know about the answer, one line each.

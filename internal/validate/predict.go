@@ -94,7 +94,7 @@ func sustained(d *hw.Device) float64 {
 	if d.Kernels == nil {
 		return 1
 	}
-	return d.Kernels.Sustained.Of(d.Name)
+	return d.Kernels.Sustained.Of(d.Name, d.Siblings.Steady)
 }
 
 // in is a memory table as the counter would show it.

@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"math"
 
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -18,10 +19,12 @@ type Serving struct {
 	// Formats in memory: linears outside the routed experts, routed experts, cache.
 	// Router, norms and embedding are BF16.
 	Weights, Experts, KV       unit.Format
-	HeadLinear, AbsorbedLinear Linear // LM head and MLA's absorbed matrices; zero = BF16
+	HeadLinear, AbsorbedLinear Linear // LM head and MLA's absorbed matrices; zero = 16 bit
 	// Product and ExpertProduct are the formats multiplied in: the stored ones, or
 	// BF16 where the device has none and converts weights as it reads them.
 	Product, ExpertProduct unit.Format
+	// Half multiplies what has 16 bit; zero = BF16.
+	Half unit.Format
 	// Dispatch is the format of tokens on their way to the experts; they return in BF16.
 	Dispatch unit.Format
 	// ExpertKernel names the kernel of the routed experts; "" = the fastest for each step.
@@ -30,12 +33,12 @@ type Serving struct {
 	LowLatency bool
 }
 
-// Linear is the formats of a matrix in memory and in products. The zero value is BF16.
+// Linear is the formats of a matrix in memory and in products. The zero value is 16 bit.
 type Linear struct{ Stored, Product unit.Format }
 
-func (l Linear) formats() (stored, product unit.Format) {
+func (s *Serving) formats(l Linear) (stored, product unit.Format) {
 	if l == (Linear{}) {
-		return unit.BF16, unit.BF16
+		return unit.BF16, cmp.Or(s.Half, unit.BF16)
 	}
 	return l.Stored, l.Product
 }
@@ -84,7 +87,7 @@ func (s *Serving) linear(dst []Op, name, part string, rows, in, out int64) []Op 
 // plain adds a product of weights in formats of their own, 16 bit where l is zero.
 func (s *Serving) plain(dst []Op, l Linear, name, part string, rows, in, out, groups int64) []Op {
 	q := linearLoad{name: name, part: part, rows: float64(rows * max(groups, 1)), in: in, out: out, groups: groups}
-	q.stored, q.product = l.formats()
+	q.stored, q.product = s.formats(l)
 	return s.add(dst, &q)
 }
 

@@ -45,7 +45,7 @@ func (s *Serving) Stored(l *model.Layer) Stored {
 		}
 	}
 	if a := &l.Attention; a.Kind == model.MLA {
-		stored, _ := s.AbsorbedLinear.formats()
+		stored, _ := s.formats(s.AbsorbedLinear)
 		w.Absorbed = stored.Size(a.Heads / tp * a.KVRank * (a.QKDim - a.Rope + a.VDim))
 	}
 	return w
@@ -59,7 +59,7 @@ func (s *Serving) StoredEnds() (embedding, head unit.Bytes) {
 	embedding = unit.Bytes(matrix + m.Positions*m.Hidden*bf16)
 	head = unit.Bytes(m.Norm.Params(m.Hidden) * bf16)
 	if !m.Tied || s.Plan.PP > 1 {
-		stored, _ := s.HeadLinear.formats()
+		stored, _ := s.formats(s.HeadLinear)
 		head += stored.Size((m.Vocab + tp - 1) / tp * m.Hidden)
 	}
 	return embedding, head
