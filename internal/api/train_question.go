@@ -26,7 +26,7 @@ func question(r *TrainRequest) (*advise.Question, error) {
 	case float64(r.GlobalBatch)*float64(r.Seq) > maxStepTokens:
 		return nil, fmt.Errorf("--global-batch %d x --seq %d: a step may have at most %.3g tokens", r.GlobalBatch, r.Seq, float64(maxStepTokens))
 	case r.MTP < 0 || r.MTP > len(r.Model.MTP):
-		return nil, fmt.Errorf("--mtp %d: %s has %d MTP modules", r.MTP, r.Model.Name, len(r.Model.MTP))
+		return nil, fmt.Errorf("--mtp %d: %s has %d MTP modules, give at most that", r.MTP, r.Model.Name, len(r.Model.MTP))
 	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
 		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
 	case r.Terms.Tokens < 0 || r.Terms.Price < 0:

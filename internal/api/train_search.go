@@ -32,7 +32,11 @@ func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	case out.Partial:
 		return fmt.Errorf("cancelled before any plan was found")
 	default:
-		return out.Illegal(asked.Job, fixed)
+		if err := out.Illegal(asked.Job, fixed); !fixed.Any() {
+			return err // the batch, the sequence or the cluster
+		} else {
+			return note.Of("plan", err)
+		}
 	}
 	if padded.Text != "" {
 		a.Warnings = append(a.Warnings, padded)

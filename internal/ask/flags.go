@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -54,7 +55,7 @@ func Switch(fs *pflag.FlagSet, into *bool, name, usage string) {
 	fs.VarPF(Quantity(into, func(s string) (bool, error) {
 		on, err := strconv.ParseBool(s)
 		if err != nil {
-			return false, fmt.Errorf("%q is neither true nor false: write --%s alone", s, name)
+			return false, fmt.Errorf("%q is neither true nor false: give one of them, as in --%s=true", s, name)
 		}
 		return on, nil
 	}, "bool", "false"), name, "", usage).NoOptDefVal = "true"
@@ -157,7 +158,7 @@ func servingPlan(text string) (*plan.ServingText, error) {
 		for _, k := range unknown.Keys {
 			names = append(names, string(k))
 		}
-		return nil, UnknownWord("plan key", unknown.Key, names, "use "+strings.Join(names, ", "))
+		err = UnknownWord("plan key", unknown.Key, names, "use "+strings.Join(names, ", "))
 	}
-	return p, err
+	return p, note.Of("plan", err)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -186,7 +187,7 @@ func findEngine(name string) (string, error) {
 		}
 		return engine, nil
 	}
-	return "", UnknownWord("engine", engine, Engines, "use one of "+strings.Join(Engines, ", "))
+	return "", note.Of("engine", UnknownWord("engine", engine, Engines, "use one of "+strings.Join(Engines, ", ")))
 }
 
 // draftModels resolves the models that --spec draft: names.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/sched"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -39,7 +40,7 @@ func (o *Schedule) Request(name string) (*sched.Spec, error) {
 	given := o.Flags.Changed
 	kind, ok := sched.ParseKind(strings.ToLower(name))
 	if !ok {
-		return nil, UnknownWord("schedule", name, Schedules(), "use "+strings.Join(Schedules(), ", "))
+		return nil, note.Of("name", UnknownWord("schedule", name, Schedules(), "use "+strings.Join(Schedules(), ", ")))
 	}
 	if err := Required(o.Flags, "stages", "microbatches"); err != nil {
 		return nil, err

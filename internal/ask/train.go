@@ -88,13 +88,13 @@ func (f *Train) Request(find Finder) (*api.TrainRequest, error) {
 		return nil, err
 	}
 	if r.Precision, err = plan.ParsePrecision(f.precision); err != nil {
-		return nil, err
+		return nil, note.Of("precision", err)
 	}
-	if r.Fixed, err = plan.Parse(f.plan); err != nil {
-		return nil, err
+	if r.Fixed, err = plan.Parse(f.plan); err == nil {
+		err = r.Fixed.Moot(r.Model)
 	}
-	if err := r.Fixed.Moot(r.Model); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, note.Of("plan", err)
 	}
 	if f.Flags.Changed("against") {
 		if r.Against, err = plan.Parse(f.against); err != nil {

@@ -5,6 +5,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
@@ -71,6 +72,9 @@ func (s *Space) add(m *model.Model, c *hw.Cluster, copies int, x plan.Serving) {
 
 // nothing words why the space is empty.
 func (s *Space) nothing(m *model.Model, c *hw.Cluster, fixed *plan.FixedServing) error {
+	if s.Example != nil && fixed != nil {
+		return note.Of("plan", s.Example)
+	}
 	if s.Example != nil {
 		return s.Example
 	}
@@ -79,7 +83,7 @@ func (s *Space) nothing(m *model.Model, c *hw.Cluster, fixed *plan.FixedServing)
 		x = fixed.Serving
 	}
 	if err := x.Check(m, c.GPUs); err != nil {
-		return err
+		return note.Of("plan", err)
 	}
 	return fmt.Errorf("no layout with the given plan keys uses the %d GPUs of %s: leave a key out", c.GPUs, c.Name)
 }

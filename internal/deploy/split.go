@@ -17,7 +17,7 @@ func splitCandidates(q *Question, v *Variant, text *plan.ServingText) ([]candida
 	d := text.Disaggregated()
 	for _, x := range []*plan.Serving{&d.Prefill, &d.Decode} {
 		if err := x.Check(q.Model, v.Cluster.GPUs); err != nil {
-			return nil, err
+			return nil, note.Of("plan", err)
 		}
 	}
 	if !text.Prefill.Has(plan.KeyWorkers) {

@@ -18,3 +18,20 @@ func (f *Fault) Error() string { return f.Text }
 func Faultf(c Code, keys, format string, args ...any) error {
 	return &Fault{New(c, keys, format, args...)}
 }
+
+// About is an error of one field of a question, which its words do not name.
+type About struct {
+	Field string // as the API calls it
+	Err   error
+}
+
+func (a *About) Error() string { return a.Err.Error() }
+func (a *About) Unwrap() error { return a.Err }
+
+// Of says which field an error is about; nil stays nil.
+func Of(field string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &About{field, err}
+}

@@ -40,7 +40,6 @@ type (
 		SeqInput
 		Body config
 	}
-	output[T any] struct{ Body T }
 )
 
 // config is a Hugging Face config.json.
@@ -56,60 +55,58 @@ func (c *config) UnmarshalJSON(b []byte) error {
 }
 
 func (s *Server) catalogueRoutes() {
-	huma.Register(s.api, operation("models", "/api/v1/models", tagCatalogue, "The known models"), func(_ context.Context, in *SeqInput) (*output[modelList], error) {
+	answered(s, operation("models", "/api/v1/models", tagCatalogue, "The known models"), modelList{}, func(_ context.Context, in *SeqInput) (any, error) {
 		var l modelList
 		for _, e := range catalog.Models() {
 			l.Models = append(l.Models, *report.NewModelDoc(e.Model, &e, in.Seq))
 		}
-		return &output[modelList]{l}, nil
+		return l, nil
 	})
-	huma.Register(s.api, operation("model", "/api/v1/models/{name}", tagCatalogue, "One model, counted"), func(_ context.Context, in *modelInput) (*output[*report.ModelDoc], error) {
+	answered(s, operation("model", "/api/v1/models/{name}", tagCatalogue, "One model, counted", http.StatusNotFound), &report.ModelDoc{}, func(_ context.Context, in *modelInput) (any, error) {
 		m, err := catalog.Model(in.Name)
 		if err != nil {
 			return nil, problem(http.StatusNotFound, err.Error())
 		}
-		return &output[*report.ModelDoc]{report.NewModelDoc(m, catalog.Entry(m), in.Seq)}, nil
+		return report.NewModelDoc(m, catalog.Entry(m), in.Seq), nil
 	})
-	inspect := operation("inspect", "/api/v1/models/inspect", tagCatalogue, "A config.json, counted")
-	inspect.Method, inspect.SkipValidateBody, inspect.MaxBodyBytes = http.MethodPost, true, s.limits.Body
-	inspect.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity}
-	huma.Register(s.api, inspect, func(_ context.Context, in *configInput) (*output[*report.ModelDoc], error) {
+	inspect := s.posted(operation("inspect", "/api/v1/models/inspect", tagCatalogue, "A config.json, counted"))
+	answered(s, inspect, &report.ModelDoc{}, func(_ context.Context, in *configInput) (any, error) {
 		m, err := modelfile.ReadConfig(bytes.NewReader(in.Body.raw), broughtModel)
 		if err != nil {
 			return nil, badInput(err)
 		}
-		return &output[*report.ModelDoc]{report.NewModelDoc(m, catalog.Entry(m), in.Seq)}, nil
+		return report.NewModelDoc(m, catalog.Entry(m), in.Seq), nil
 	})
 	s.machineRoutes()
 }
 
 func (s *Server) machineRoutes() {
-	huma.Register(s.api, operation("gpus", "/api/v1/gpus", tagCatalogue, "The known accelerators"), func(context.Context, *struct{}) (*output[gpuList], error) {
+	answered(s, operation("gpus", "/api/v1/gpus", tagCatalogue, "The known accelerators"), gpuList{}, func(context.Context, *struct{}) (any, error) {
 		var l gpuList
 		for _, d := range catalog.Devices() {
 			l.GPUs = append(l.GPUs, *report.NewDeviceDoc(d))
 		}
-		return &output[gpuList]{l}, nil
+		return l, nil
 	})
-	huma.Register(s.api, operation("gpu", "/api/v1/gpus/{name}", tagCatalogue, "One accelerator: peak beside achieved, with sources"), func(_ context.Context, in *nameInput) (*output[*report.DeviceDoc], error) {
+	answered(s, operation("gpu", "/api/v1/gpus/{name}", tagCatalogue, "One accelerator: peak beside achieved, with sources", http.StatusNotFound), &report.DeviceDoc{}, func(_ context.Context, in *nameInput) (any, error) {
 		d, err := catalog.Device(in.Name)
 		if err != nil {
 			return nil, problem(http.StatusNotFound, err.Error())
 		}
-		return &output[*report.DeviceDoc]{report.NewDeviceDoc(d)}, nil
+		return report.NewDeviceDoc(d), nil
 	})
-	huma.Register(s.api, operation("clusters", "/api/v1/clusters", tagCatalogue, "The known clusters"), func(context.Context, *struct{}) (*output[clusterList], error) {
+	answered(s, operation("clusters", "/api/v1/clusters", tagCatalogue, "The known clusters"), clusterList{}, func(context.Context, *struct{}) (any, error) {
 		var l clusterList
 		for _, c := range catalog.Clusters() {
 			l.Clusters = append(l.Clusters, *report.NewClusterDoc(c))
 		}
-		return &output[clusterList]{l}, nil
+		return l, nil
 	})
-	huma.Register(s.api, operation("cluster", "/api/v1/clusters/{name}", tagCatalogue, "One cluster, by name or as GPU and count"), func(_ context.Context, in *nameInput) (*output[*report.ClusterDoc], error) {
+	answered(s, operation("cluster", "/api/v1/clusters/{name}", tagCatalogue, "One cluster, by name or as GPU and count", http.StatusNotFound), &report.ClusterDoc{}, func(_ context.Context, in *nameInput) (any, error) {
 		c, err := catalog.NamedCluster(in.Name)
 		if err != nil {
 			return nil, problem(http.StatusNotFound, err.Error())
 		}
-		return &output[*report.ClusterDoc]{report.NewClusterDoc(c)}, nil
+		return report.NewClusterDoc(c), nil
 	})
 }

@@ -11,6 +11,7 @@ type code string
 const (
 	codeCrowded      code = "too_many_waiting"
 	codeNoTurn       code = "no_turn"
+	codeHeld         code = "answers_unread"
 	codeStopping     code = "stopping"
 	codeTooLong      code = "too_long"
 	codeBenchRunning code = "bench_under_way"

@@ -19,13 +19,13 @@ type Done struct {
 
 // events writes server-sent events (HTML standard, section 9.2) on one connection.
 type events struct {
-	w      http.ResponseWriter
-	flush  *http.ResponseController
-	tick   *time.Ticker
-	at     chan Done // the latest progress that was not sent
-	mu     sync.Mutex
-	last   time.Time
-	failed error
+	w        http.ResponseWriter
+	patience time.Duration // with the client
+	tick     *time.Ticker
+	at       chan Done // the latest progress that was not sent
+	mu       sync.Mutex
+	last     time.Time
+	failed   error
 }
 
 const (
@@ -33,16 +33,16 @@ const (
 	eventPause = 100 * time.Millisecond
 	// heartbeat finds out that a client went away, and keeps proxies from closing.
 	heartbeat = time.Second
-	// eventTime is what one event may take to be sent.
-	eventTime = 10 * time.Second
 )
 
-func newEvents(h huma.Context) *events {
+func (s *Server) newEvents(h huma.Context) *events {
 	_, w := humago.Unwrap(h)
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-store")
 	w.WriteHeader(http.StatusOK)
-	return &events{w: w, flush: http.NewResponseController(w), tick: time.NewTicker(heartbeat), at: make(chan Done, 1)}
+	e := &events{w: w, patience: s.limits.Patience, tick: time.NewTicker(heartbeat), at: make(chan Done, 1)}
+	e.failed = http.NewResponseController(w).Flush()
+	return e
 }
 
 // progress notes how far the computation is; it never waits. Any goroutine may
@@ -69,21 +69,18 @@ func (e *events) send(name string, data any) {
 		e.failed = err
 		return
 	}
-	e.write(fmt.Sprintf("event: %s\ndata: %s\n\n", name, b))
+	e.write(eventText(name, b))
+}
+
+func eventText(name string, data []byte) []byte {
+	return fmt.Appendf(make([]byte, 0, len(data)+len(name)+len("event: \ndata: \n\n")), "event: %s\ndata: %s\n\n", name, data)
 }
 
 // beat writes a comment.
-func (e *events) beat() { e.write(":\n\n") }
+func (e *events) beat() { e.write([]byte(":\n\n")) }
 
-func (e *events) write(text string) {
-	if e.failed != nil {
-		return
-	}
-	if err := e.flush.SetWriteDeadline(time.Now().Add(eventTime)); err != nil && err != http.ErrNotSupported {
-		e.failed = err
-		return
-	}
-	if _, e.failed = e.w.Write([]byte(text)); e.failed == nil {
-		e.failed = e.flush.Flush()
+func (e *events) write(text []byte) {
+	if e.failed == nil {
+		e.failed = pour(e.w, e.patience, text)
 	}
 }

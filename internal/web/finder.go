@@ -13,6 +13,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/modelfile"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
@@ -35,7 +36,7 @@ func (f *finder) Model(name string) (*model.Model, error) {
 	}
 	m, err := catalog.Model(name)
 	if err != nil {
-		err = &fieldError{"model", fmt.Errorf("%w; or send a config.json in its place", err)}
+		err = &note.About{Field: "model", Err: fmt.Errorf("%w; or send a config.json in its place", err)}
 	}
 	return m, err
 }
@@ -46,7 +47,7 @@ func (f *finder) Cluster(name string) (*hw.Cluster, error) {
 	}
 	c, err := catalog.NamedCluster(name)
 	if err != nil {
-		err = &fieldError{"cluster", err}
+		err = &note.About{Field: "cluster", Err: err}
 	}
 	return c, err
 }

@@ -15,6 +15,10 @@ type Limits struct {
 	Connections int
 	// Watchers are the streams that follow an evaluation at once, default 32.
 	Watchers int
+	// Held are the bytes of answers that wait for slow readers, default 256 MiB.
+	Held int64
+	// Patience is what a client may take to read 64 KiB of an answer, default 10 s.
+	Patience time.Duration
 }
 
 func (l Limits) filled() Limits {
@@ -35,6 +39,12 @@ func (l Limits) filled() Limits {
 	}
 	if l.Watchers == 0 {
 		l.Watchers = 32
+	}
+	if l.Held == 0 {
+		l.Held = 256 << 20
+	}
+	if l.Patience == 0 {
+		l.Patience = 10 * time.Second
 	}
 	return l
 }
@@ -68,7 +78,7 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 	select {
 	case lane.waiting <- struct{}{}:
 	default:
-		return nil, nil, unavailable(codeCrowded, nil, "too many requests wait for an answer: try again later")
+		return nil, nil, unavailable(codeCrowded, nil, "too many requests wait for an answer: try again later").again(crowdedAgain)
 	}
 	patience := time.NewTimer(g.time)
 	defer patience.Stop()
@@ -76,7 +86,7 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 	case lane.turns <- struct{}{}:
 	case <-patience.C:
 		<-lane.waiting
-		return nil, nil, unavailable(codeNoTurn, values{"seconds": g.time.Seconds()}, "no turn came within "+g.time.String()+": try again later")
+		return nil, nil, unavailable(codeNoTurn, values{"seconds": g.time.Seconds()}, "no turn came within "+g.time.String()+": try again later").again(crowdedAgain)
 	case <-ctx.Done():
 		<-lane.waiting
 		return nil, nil, problem(statusGone, "the request was cancelled")
@@ -93,6 +103,9 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 		<-lane.waiting
 	}, nil
 }
+
+// crowdedAgain is when a request that found no turn may be sent again: seconds.
+const crowdedAgain = 10
 
 // statusGone is what logs call a request whose client went away; nobody reads it.
 const statusGone = 499

@@ -3,7 +3,6 @@ package web
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -96,8 +95,7 @@ func (l *live) crowded() error {
 	if len(l.watchers)+l.kept < l.most {
 		return nil
 	}
-	full := unavailable(codeWatchers, values{"most": l.most, "seconds": watchAgain}, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain))
-	return huma.ErrorWithHeaders(full, http.Header{"Retry-After": {strconv.Itoa(watchAgain)}})
+	return unavailable(codeWatchers, values{"most": l.most, "seconds": watchAgain}, fmt.Sprintf("%d watch this evaluation already, as many as may: close another page, or try again in %d s", l.most, watchAgain)).again(watchAgain)
 }
 
 func (l *live) leave(w chan liveEvent) {
@@ -119,7 +117,7 @@ func liveOf(x *bench.Event) (liveEvent, bool) {
 // follow hands the events of this server's evaluation on.
 func (s *Server) follow(h huma.Context, w chan liveEvent) {
 	defer s.live.leave(w)
-	e := newEvents(h)
+	e := s.newEvents(h)
 	defer e.tick.Stop()
 	for e.failed == nil {
 		select {

@@ -68,7 +68,7 @@ func (l *live) leaveKept() {
 // followKept hands on what another process tells, until it is over.
 func (s *Server) followKept(h huma.Context, l *store.Live) {
 	defer s.live.leaveKept()
-	e := newEvents(h)
+	e := s.newEvents(h)
 	defer e.tick.Stop()
 	e.send("bench", begun{l.Model, l.Target})
 	e.send("sample", l.State)

@@ -72,10 +72,9 @@ func sameURL(allowed, asked string) bool {
 func (s *Server) benchRoutes() {
 	type input struct{ Body benchFields }
 	op := operation("bench", "/api/v1/bench", tagMeasured, "Evaluate a service: live events, then the report")
-	op.Method, op.SkipValidateBody, op.MaxBodyBytes = http.MethodPost, true, s.limits.Body
+	op = s.posted(op, http.StatusConflict)
 	op.Description = "Answers in server-sent events: sample while a stage runs, stage as one ends, then result or error. Closing the connection ends the evaluation. " +
 		"The service must be one that the server was started for with --bench-url; its key comes from the server's environment or a file."
-	op.Errors = []int{http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType, http.StatusMisdirectedRequest, http.StatusUnprocessableEntity}
 	op.RequestBody = &huma.RequestBody{Required: true, Content: map[string]*huma.MediaType{"application/json": {Example: benchExample}}}
 	op.Responses = s.eventsAnswer(map[string]any{"sample": api.BenchSample{}, "stage": bench.Stage{}, "result": measured{}, "error": Problem{}})
 	huma.Register(s.api, op, func(ctx context.Context, in *input) (*huma.StreamResponse, error) {
@@ -93,7 +92,6 @@ func (s *Server) benchRoutes() {
 	})
 	watch := operation("live", "/api/v1/runs/live", tagMeasured, "The evaluation under way, as events; 204 where there is none")
 	watch.Description = "This server's own evaluation, or else one that `ridgeline bench` carries out in another process and keeps in the same file: of that, bench names it, sample tells of it once a second, and quiet says that its process tells nothing more."
-	watch.Errors = []int{http.StatusUnauthorized, http.StatusServiceUnavailable}
 	watch.Responses = s.eventsAnswer(map[string]any{"sample": api.BenchSample{}, "stage": bench.Stage{}, "bench": begun{}, "quiet": quiet{}, "end": ended{}})
 	watch.Responses["204"] = &huma.Response{Description: "no evaluation is under way"}
 	huma.Register(s.api, watch, func(ctx context.Context, _ *struct{}) (*huma.StreamResponse, error) {
@@ -129,7 +127,7 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 	ctx, cancel := context.WithCancel(h.Context())
 	defer cancel()
 	defer context.AfterFunc(s.gate.closing, cancel)()
-	e := newEvents(h)
+	e := s.newEvents(h)
 	defer e.tick.Stop()
 	events := make(chan liveEvent, 256)
 	type result struct {
@@ -167,7 +165,11 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 			}
 			doc, err := s.kept(&r.doc, &samples, r.err)
 			over() // whoever reads the result may start the next one
-			e.finish(doc, err)
+			if err != nil {
+				e.send("error", asProblem(err))
+				return
+			}
+			e.send("result", doc)
 			return
 		}
 		if e.failed != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"compress/gzip"
 	"embed"
+	"encoding/json"
 	"fmt"
 	"io/fs"
 	"net/http"
@@ -12,6 +13,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/danielgtaylor/huma/v2"
 )
 
 // dist is the built front end; see web/README.md. A build without it serves a
@@ -29,8 +32,9 @@ type asset struct {
 
 // servePage adds the page and its assets. Only embedded names exist: no path
 // reaches the disk.
-func servePage(mux *http.ServeMux) {
+func servePage(mux *http.ServeMux, description *huma.OpenAPI) {
 	files := assets(dist)
+	mux.HandleFunc("GET /openapi.json", described(description).send)
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) { files["/index.html"].send(w, r) })
 	mux.HandleFunc("GET /docs", func(w http.ResponseWriter, r *http.Request) { files["/docs.html"].send(w, r) })
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
@@ -55,6 +59,17 @@ func servePage(mux *http.ServeMux) {
 			a.send(w, r)
 		}
 	})
+}
+
+// described is the API's description as a file.
+func described(d *huma.OpenAPI) *asset {
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // a defect of the handlers' types
+	}
+	a := newAsset("/openapi.json", b)
+	a.kind = "application/openapi+json"
+	return a
 }
 
 // others are the methods that a path takes; the catch-all of the page hides them from mux.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -21,6 +22,21 @@ type Problem struct {
 	Field  string `json:"field,omitempty" doc:"the field of the request that is wrong"`
 	Code   code   `json:"code,omitempty" doc:"the kind, where other languages word it"`
 	Values values `json:"values,omitempty" doc:"figures and names that a wording of the kind needs; times in seconds"`
+	retry  int    // seconds, 0 = never
+}
+
+// again says when the request may be sent again: in seconds, in Retry-After.
+func (p *Problem) again(seconds int) *Problem {
+	p.retry = seconds
+	return p
+}
+
+// GetHeaders are those that the answer bears beside the usual ones.
+func (p *Problem) GetHeaders() http.Header {
+	if p.retry == 0 {
+		return nil
+	}
+	return http.Header{"Retry-After": {strconv.Itoa(p.retry)}}
 }
 
 func (p *Problem) Error() string { return p.Detail }
@@ -72,29 +88,20 @@ func fieldNames(text string) string {
 
 func underscored(flag string) string { return strings.ReplaceAll(flag, "-", "_") }
 
-// fieldError is an error about a field that the message itself does not name.
-type fieldError struct {
-	field string
-	err   error
-}
-
-func (e *fieldError) Error() string { return e.err.Error() }
-func (e *fieldError) Unwrap() error { return e.err }
-
 // badInput is the answer to a question that cannot be answered as it was put.
 func badInput(err error) *Problem {
 	var own *Problem
 	if errors.As(err, &own) {
 		return own
 	}
-	var about *fieldError
+	var about *note.About
 	p := problem(http.StatusUnprocessableEntity, err.Error())
 	var fault *note.Fault
 	if errors.As(err, &fault) {
 		p.Code, p.Values = code(fault.Code), fault.Values
 	}
 	if errors.As(err, &about) {
-		p.Field = about.field
+		p.Field = about.Field
 	}
 	return p
 }
@@ -112,6 +119,9 @@ func humaError(status int, message string, errs ...error) huma.StatusError {
 		case err != nil:
 			message += ": " + err.Error()
 		}
+	}
+	if status == http.StatusRequestTimeout {
+		message = "the body of the request did not arrive within 5 s: send it again"
 	}
 	if limit := bodyLimit.FindStringSubmatch(message); status == http.StatusRequestEntityTooLarge && limit != nil {
 		message = fmt.Sprintf("the request has more than the %s bytes that this server takes: a Hugging Face config.json has a few thousand, send that alone", limit[1])

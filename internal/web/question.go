@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/ridgeline/ridgeline/internal/ask"
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // fields is the body of a question: a JSON object whose members are the flags of
@@ -40,7 +41,7 @@ func (f *fields) UnmarshalJSON(data []byte) error {
 		}
 		name := t.(string) // a decoder gives no other key
 		if _, twice := f.of[name]; twice {
-			f.err = badInput(&fieldError{name, fmt.Errorf("%q is given twice: keep one", name)})
+			f.err = badInput(&note.About{Field: name, Err: fmt.Errorf("%q is given twice: keep one", name)})
 			return nil
 		}
 		var raw json.RawMessage
@@ -61,17 +62,17 @@ func (f fields) fill(fs *pflag.FlagSet, find *finder, hidden ...string) error {
 	for _, name := range f.names() {
 		flag := fs.Lookup(strings.ReplaceAll(name, "_", "-"))
 		if flag == nil || strings.Contains(name, "-") || slices.Contains(hidden, flag.Name) {
-			return &fieldError{name, ask.UnknownWord("field", name, fieldsOf(fs, hidden), "/docs lists the fields")}
+			return &note.About{Field: name, Err: ask.UnknownWord("field", name, fieldsOf(fs, hidden), "/docs lists the fields")}
 		}
 		text, given, err := find.text(flag.Name, f.of[name])
 		if err != nil {
-			return &fieldError{name, fmt.Errorf("%s: %w", name, err)}
+			return &note.About{Field: name, Err: fmt.Errorf("%s: %w", name, err)}
 		}
 		if !given {
 			continue
 		}
 		if err := fs.Set(flag.Name, text); err != nil {
-			return &fieldError{name, fmt.Errorf("%s: %w", name, valueError(err, text, flag))}
+			return &note.About{Field: name, Err: fmt.Errorf("%s: %w", name, valueError(err, text, flag))}
 		}
 	}
 	return nil

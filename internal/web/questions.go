@@ -130,17 +130,17 @@ func (f priceFields) request() (*api.TrainRequest, []*plan.Fixed, error) {
 	}
 	var list []json.RawMessage
 	if err := json.Unmarshal(f.of["plans"], &list); err != nil {
-		return nil, nil, badInput(&fieldError{"plans", errors.New("plans is no list: give texts such as tp=8,pp=4, or objects as answers state them")})
+		return nil, nil, badInput(&note.About{Field: "plans", Err: errors.New("plans is no list: give texts such as tp=8,pp=4, or objects as answers state them")})
 	}
 	var plans []*plan.Fixed
 	for _, raw := range list {
 		text, _, err := (&finder{}).text("plan", raw)
 		if err != nil {
-			return nil, nil, badInput(&fieldError{"plans", err})
+			return nil, nil, badInput(&note.About{Field: "plans", Err: err})
 		}
 		p, err := plan.Parse(text)
 		if err != nil {
-			return nil, nil, badInput(&fieldError{"plans", err})
+			return nil, nil, badInput(&note.About{Field: "plans", Err: err})
 		}
 		plans = append(plans, p)
 	}
@@ -178,7 +178,7 @@ func (f scheduleFields) request() (*sched.Spec, error) {
 	if raw := f.of["name"]; raw != nil {
 		var err error
 		if name, _, err = find.text("name", raw); err != nil {
-			return nil, badInput(&fieldError{"name", err})
+			return nil, badInput(&note.About{Field: "name", Err: err})
 		}
 	}
 	if err := f.without("name").fill(q.Flags, find); err != nil {

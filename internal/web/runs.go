@@ -10,8 +10,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/danielgtaylor/huma/v2"
-
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/bench"
 	"github.com/ridgeline/ridgeline/internal/store"
@@ -114,24 +112,19 @@ type (
 )
 
 func (s *Server) runRoutes() {
-	huma.Register(s.api, operation("runs", "/api/v1/runs", tagMeasured, "Measured runs that are kept, the latest first"), func(ctx context.Context, _ *struct{}) (*output[runList], error) {
+	answered(s, operation("runs", "/api/v1/runs", tagMeasured, "Measured runs that are kept, the latest first"), runList{}, func(ctx context.Context, _ *struct{}) (any, error) {
 		list, err := s.listed(ctx)
-		return &output[runList]{runList{list, append([]string{}, s.options.Services.URLs...)}}, err
+		return runList{list, append([]string{}, s.options.Services.URLs...)}, err
 	})
-	huma.Register(s.api, operation("run", "/api/v1/runs/{id}", tagMeasured, "One run with its document"), func(ctx context.Context, in *runInput) (*output[*KeptRun], error) {
+	answered(s, operation("run", "/api/v1/runs/{id}", tagMeasured, "One run with its document", http.StatusNotFound), &KeptRun{}, func(ctx context.Context, in *runInput) (any, error) {
 		r, err := s.find(ctx, in.ID)
 		if err != nil {
 			return nil, err
 		}
 		k, err := documented(r)
-		return &output[*KeptRun]{k}, err
+		return k, err
 	})
-	huma.Register(s.api, operation("compare", "/api/v1/runs/compare", tagMeasured, "Two runs beside each other"), func(ctx context.Context, in *compareInput) (*output[*Comparison], error) {
-		ctx, leave, err := s.gate.enter(ctx, true) // intervals draw from all requests many times over
-		if err != nil {
-			return nil, err
-		}
-		defer leave()
+	answered(s, operation("compare", "/api/v1/runs/compare", tagMeasured, "Two runs beside each other", http.StatusNotFound), &Comparison{}, func(ctx context.Context, in *compareInput) (any, error) {
 		a, err := s.find(ctx, in.A)
 		if err != nil {
 			return nil, err
@@ -141,6 +134,6 @@ func (s *Server) runRoutes() {
 			return nil, err
 		}
 		c, err := compared(a, b)
-		return &output[*Comparison]{c}, err
+		return c, err
 	})
 }

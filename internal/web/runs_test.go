@@ -100,7 +100,7 @@ func TestBenchIsKept(t *testing.T) {
 		t.Errorf("%d %.200s", code, one)
 	}
 	code, _, both := fetch(t, get(t, h.URL+"/api/v1/runs/compare?a="+ids[0]+"&b="+ids[1]))
-	if code != 200 || !strings.Contains(string(both), `"method":"bootstrap"`) {
+	if code != 200 || !strings.Contains(compact(t, both), `"method":"bootstrap"`) {
 		t.Errorf("%d %.200s", code, both)
 	}
 	kept, err := os.ReadFile(file)
@@ -153,7 +153,7 @@ func TestRunsAreNumbers(t *testing.T) {
 	}
 	h := serve(t, Options{Store: db})
 	_, _, b := fetch(t, get(t, h.URL+"/api/v1/runs"))
-	if !strings.Contains(string(b), `{"id":"3","kind":"validation","title":"name2","name":"name2","model":"","target":"","source":"ridgeline","started":"2026-01-02T03:04:05Z"}`) {
+	if !strings.Contains(compact(t, b), `{"id":"3","kind":"validation","title":"name2","name":"name2","model":"","target":"","source":"ridgeline","started":"2026-01-02T03:04:05Z"}`) {
 		t.Errorf("%s", b)
 	}
 	for _, id := range []string{"0", "4", "last", "last~1", "name1", "-1", "1;2", "..%2fruns.db", "99999999999999999999", "%00"} {
@@ -163,7 +163,7 @@ func TestRunsAreNumbers(t *testing.T) {
 		}
 	}
 	_, _, b = fetch(t, get(t, h.URL+"/api/v1/runs/compare?a=1&b=2"))
-	if !strings.Contains(string(b), `{"path":"n","a":2,"b":0,"ratio":0},{"path":"results[0].value","a":1,"b":3,"ratio":3}`) {
+	if !strings.Contains(compact(t, b), `{"path":"n","a":2,"b":0,"ratio":0},{"path":"results[0].value","a":1,"b":3,"ratio":3}`) {
 		t.Errorf("%s", b)
 	}
 	code, _, b := fetch(t, get(t, h.URL+"/api/v1/runs/compare?a=1&b=3"))
@@ -172,12 +172,11 @@ func TestRunsAreNumbers(t *testing.T) {
 		t.Errorf("nothing is under way: %d", code)
 	}
 	_, _, b = fetch(t, get(t, serve(t, Options{}).URL+"/api/v1/runs"))
-	if strings.TrimSpace(string(b)) != `{"runs":[],"services":[]}` {
+	if compact(t, b) != `{"runs":[],"services":[]}` {
 		t.Errorf("without a store: %s", b)
 	}
 }
 
-// database is an empty store and its file.
 // A run whose bytes were changed is told by a code and in words that mend it.
 func TestDamagedRun(t *testing.T) {
 	db, file := database(t)
@@ -200,6 +199,17 @@ func TestDamagedRun(t *testing.T) {
 	}
 }
 
+// compact is JSON without blanks.
+func compact(t *testing.T, b []byte) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := json.Compact(&out, b); err != nil {
+		t.Fatalf("%v: %.300s", err, b)
+	}
+	return out.String()
+}
+
+// database is an empty store and its file.
 func database(t *testing.T) (*store.DB, string) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "runs.db")

@@ -35,6 +35,7 @@ type Server struct {
 	options Options
 	limits  Limits
 	gate    *gate
+	held    held
 	api     huma.API
 	handler http.Handler
 	live    live
@@ -46,13 +47,13 @@ func New(o Options) *Server {
 	ctx, stop := context.WithCancel(context.Background())
 	s := &Server{options: o, limits: o.Limits.filled(), stop: stop}
 	s.gate = newGate(ctx, s.limits)
-	s.live.most = s.limits.Watchers
+	s.live.most, s.held.most = s.limits.Watchers, s.limits.Held
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
 	s.routes()
 	sayNulls(s.api.OpenAPI().Components.Schemas)
-	servePage(mux)
-	g := &guard{next: squeeze(mux)}
+	servePage(mux, s.api.OpenAPI())
+	g := &guard{next: mux}
 	for _, h := range append(loopbackHosts, o.Hosts...) {
 		g.hosts = append(g.hosts, strings.ToLower(strings.TrimSuffix(h, ".")))
 	}
@@ -74,7 +75,7 @@ func describe(o Options) huma.Config {
 	c := huma.DefaultConfig("Ridgeline", o.Version)
 	c.Info.Description = "Questions about training and serving large language models, as the command line asks them: fields are its flags with underscores, answers its --json documents."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
-	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "/openapi", "", ""
+	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // servePage has them
 	c.Tags = groups
 	c.CreateHooks = nil // no links to schemas in answers: they are the command line's documents
 	if o.Token != "" {

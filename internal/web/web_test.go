@@ -25,7 +25,7 @@ func serve(t *testing.T, o Options) *httptest.Server {
 
 func serveOn(t *testing.T, s *Server) *httptest.Server {
 	t.Helper()
-	h := httptest.NewServer(s.handler)
+	h := httptest.NewServer(onlyDescribed(t, s))
 	t.Cleanup(func() {
 		s.Close()
 		h.Close()

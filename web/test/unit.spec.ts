@@ -9,6 +9,7 @@ import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
 import { variants } from '../src/serving/pareto'
 import { viNotes } from '../src/i18n/notes'
+import { inVietnamese, nameInVietnamese } from '../src/i18n/phrases'
 import { viProblems } from '../src/i18n/problems'
 import { beside, loadsOf } from '../src/measured/runs'
 import { pack, unpack } from '../src/share/pack'
@@ -145,6 +146,40 @@ test('every warning and assumption that the server can make is said in Vietnames
   expect(viNotes.narrow_memory!({ bytes: 1.5e9 }, f)).toMatch(/1,5\sGB/)
   expect(viNotes.queue_room!({ clients: 1200 }, f)).toMatch(/1\.200/)
   expect(viNotes.queue_room!({}, f)).not.toMatch(/undefined|NaN/)
+})
+
+test('every refusal that is worded without a code has its words in Vietnamese, and none is left over', () => {
+  const phrases = JSON.parse(readFileSync(new URL('../src/i18n/phrases.vi.json', import.meta.url), 'utf8')) as Record<string, string>
+  const made = new Set(['is not a number', 'is not a number with a unit', '--%s is missing: give it', '%q is not of type %s: /docs lists the fields', 'an amount of memory', 'a data rate', 'a time', 'a count', 'a price', 'a fraction', 'a rate of requests per second', 'an exponent of popularity'])
+  for (const dir of ['plan', 'unit', 'ask', 'compare'])
+    for (const file of readdirSync(new URL(`../../internal/${dir}`, import.meta.url)).filter((x) => x.endsWith('.go') && !x.endsWith('_test.go'))) {
+      const source = readFileSync(new URL(`../../internal/${dir}/${file}`, import.meta.url), 'utf8')
+      const made1 = dir === 'compare' ? /(?:c\.note\(|Part\{)("(?:[^"\\]|\\.)*")/g : /(?:Errorf|errors\.New|\.fail)\((?:\w+, )?("(?:[^"\\]|\\.)*")/g
+      for (const [, text] of source.matchAll(made1)) {
+        const format = JSON.parse(text!) as string
+        if (/[a-z]{2}/.test(format.replace(/%\w|--[a-z%-]+/g, ''))) made.add(format === 'has an unknown unit ' ? 'has an unknown unit %q' : format)
+      }
+    }
+  expect(made.size).toBeGreaterThan(120)
+  expect([...made].filter((x) => !phrases[x])).toEqual([])
+  expect(Object.keys(phrases).filter((x) => !made.has(x))).toEqual([])
+  for (const [format, said] of Object.entries(phrases)) {
+    const values = format.match(/%(?:\.0)?[a-z]/g)?.length ?? 0
+    expect((said.match(/\{\d\}/g) ?? []).map((x) => Number(x[1])).sort(), format).toEqual(Array.from({ length: values }, (_, i) => i))
+  }
+})
+
+test('refusals are found by their words, values kept, inside each other', () => {
+  expect(inVietnamese('tp=3 does not divide the FFN width 14336 of layer 0 of llama-3.1-8b: use a divisor')).toBe('tp=3 không chia hết độ rộng FFN 14336 của lớp 0 trong llama-3.1-8b: hãy dùng một ước số.')
+  expect(inVietnamese('tokens: "x" as a count is not a number with a unit: write for example 15360 or 14.8T (units: k K M)')).toBe('tokens: "x" (mong đợi số đếm) không phải số kèm đơn vị: hãy viết chẳng hạn 15360 or 14.8T (đơn vị: k K M).')
+  expect(inVietnamese('net_rtt: "5" as a time has no unit: write for example 0.193ms (units: ns us)')).toContain('thiếu đơn vị')
+  expect(inVietnamese('x: "5z" as a time has an unknown unit "z": write for example 0.193ms (units: ns us)')).toContain('có đơn vị lạ "z"')
+  expect(inVietnamese('top 0: give 1 to 1000')).toBe('top 0: hãy cho từ 1 đến 1000.')
+  expect(inVietnamese('max_num_seqs 0: give more than 0, or leave it out')).toContain('lớn hơn 0')
+  expect(inVietnamese('modell: unknown field "modell": did you mean model?')).toBe('modell: Không có field "modell": có phải ý bạn là model?')
+  expect(inVietnamese('heads do not divide by tp')).toBe('số đầu không chia hết cho tp')
+  expect(nameInVietnamese('moe layer, mla x 58')).toBe('lớp MoE, mla × 58')
+  expect(inVietnamese('a sentence of another package')).toBeUndefined()
 })
 
 test('no Vietnamese wording asks for a figure that the server does not send', () => {

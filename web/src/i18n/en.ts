@@ -108,7 +108,7 @@ export const en = {
       `Now ${step} per step (${f.ratio(ratio)} times the searched one), bound by ${bound}.` + (other ? ` Plan ${other} leads now.` : ' The same plan leads.'),
     flipped: (from: string, to: string) => `The verdict on plan 1 flips from ${from} to ${to}.`,
   },
-  plans: { title: 'Plans, ranked', note: 'Choose a row to see its pictures below.', plan: 'Plan', best: 'best', tokens: 'tokens/s per GPU', tooLarge: 'does not fit', show: (n: number, p: string) => `${n}: show plan ${p}` },
+  plans: { title: 'Plans, ranked', asSearched: 'Plans, in the order of the search', keep: 'Numbers and order stay while walls move; the fastest plan that fits now bears “best”, and a column’s head sorts.', note: 'Choose a row to see its pictures below.', plan: 'Plan', best: 'best', tokens: 'tokens/s per GPU', tooLarge: 'does not fit', show: (n: number, p: string) => `${n}: show plan ${p}` },
   roof: {
     title: 'Roofline',
     note: (n: number, share: string) => `Each point is an operation of one rank and micro-batch at its estimated time; area is its share of the time. ${n} operations without arithmetic (${share} of the time) stand in the numbers only.`,
@@ -264,7 +264,7 @@ export const en = {
   },
   measured: {
     title: 'Runs',
-    empty: 'No run is kept yet. These commands keep one:',
+    empty: 'No run is kept yet. This page lists the runs of the file that `ridgeline web --db FILE` names; without it that is $RIDGELINE_DB, or ridgeline/runs.db in your data directory. These commands fill it, each with the same --db:',
     kinds: words({ bench: 'bench: a service', probe: 'probe: this machine', prediction: 'prediction', simulation: 'simulation', validation: 'validate: predictions' }),
     compare: 'Compare with',
     noOther: 'nothing',

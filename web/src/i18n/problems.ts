@@ -13,6 +13,7 @@ const degree = (x: unknown): string => (x === 'any' ? 'tùy ý' : String(x))
 export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   too_many_waiting: () => 'Quá nhiều yêu cầu đang chờ trả lời: hãy thử lại sau.',
   no_turn: (v, f) => `Sau ${seconds(v, f)} vẫn chưa đến lượt: hãy thử lại sau.`,
+  answers_unread: (v, f) => `Các máy khách khác chưa đọc xong câu trả lời của họ, không còn chỗ cho câu mới: hãy thử lại sau ${seconds(v, f)}.`,
   stopping: () => 'Máy chủ đang dừng: hãy khởi động lại.',
   too_long: (v, f) => `Câu trả lời mất hơn ${seconds(v, f)}: hãy cố định thêm khóa của kế hoạch, chọn cụm nhỏ hơn hoặc gửi ít yêu cầu hơn.`,
   bench_under_way: () => 'Một phép đo đang chạy, hai phép đo sẽ đo lẫn nhau: hãy chờ nó kết thúc.',

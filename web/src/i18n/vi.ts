@@ -129,7 +129,7 @@ export const vi: Dict = {
       `Nay mỗi bước mất ${step} (gấp ${f.ratio(ratio)} lần lúc tìm), giới hạn bởi ${bound}.` + (other ? ` Nay kế hoạch ${other} dẫn đầu.` : ' Vẫn kế hoạch ấy dẫn đầu.'),
     flipped: (from, to) => `Kết luận về kế hoạch 1 đảo từ ${from} sang ${to}.`,
   },
-  plans: { title: 'Xếp hạng kế hoạch', note: 'Chọn một hàng để xem hình của nó bên dưới.', plan: 'Kế hoạch', best: 'tốt nhất', tokens: 'token/s mỗi GPU', tooLarge: 'không vừa', show: (n, p) => `${n}: xem kế hoạch ${p}` },
+  plans: { title: 'Xếp hạng kế hoạch', asSearched: 'Kế hoạch, theo thứ tự tìm được', keep: 'Số và thứ tự giữ nguyên khi các giới hạn di chuyển; kế hoạch vừa và nhanh nhất lúc này mang chữ “tốt nhất”, bấm tiêu đề cột để sắp xếp.', note: 'Chọn một hàng để xem hình của nó bên dưới.', plan: 'Kế hoạch', best: 'tốt nhất', tokens: 'token/s mỗi GPU', tooLarge: 'không vừa', show: (n, p) => `${n}: xem kế hoạch ${p}` },
   roof: {
     title: 'Roofline',
     note: (n, share) => `Mỗi điểm là một phép tính của một rank và một micro-batch với thời gian ước lượng; diện tích là phần thời gian. ${n} phép không có số học (${share} thời gian) chỉ nằm trong bảng số liệu.`,
@@ -285,7 +285,7 @@ export const vi: Dict = {
   },
   measured: {
     title: 'Các đợt đo',
-    empty: 'Chưa có đợt đo nào được lưu. Các lệnh sau sẽ lưu lại:',
+    empty: 'Chưa có đợt đo nào được lưu. Trang này liệt kê các đợt trong tệp mà `ridgeline web --db TỆP` nêu; nếu không nêu thì đó là $RIDGELINE_DB, hoặc ridgeline/runs.db trong thư mục dữ liệu của bạn. Các lệnh sau ghi vào đó, hãy cho cùng --db:',
     kinds: words({ bench: 'bench: một dịch vụ', probe: 'probe: máy này', prediction: 'dự đoán', simulation: 'mô phỏng', validation: 'validate: dự đoán' }),
     compare: 'So với',
     noOther: 'không so',

@@ -3,6 +3,7 @@ import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { Failed } from '../ui/states'
 import { Table } from '../ui/table'
+import { Told } from '../ui/told'
 import type { Run } from './runs'
 import { said } from './said'
 
@@ -44,7 +45,7 @@ export function Against({ run, other }: { run: Run; other: Run }) {
           { head: t.measured.measured, raw: (r) => r.measured, cell: (r) => told(r.measured, r.unit) },
           { head: '95 %', raw: (r) => r.measured_low, cell: (r) => (r.measured_low === null ? '–' : `${told(r.measured_low, r.unit)} … ${told(r.measured_high, r.unit)}`) },
           { head: t.measured.gap, raw: (r) => r.error, cell: (r) => f.signed(r.error) },
-          { head: t.measured.parts, text: true, raw: (r) => (r.parts ?? []).map((p) => `${p.name} ${p.value}`).join('; '), cell: (r) => <span lang="en">{(r.parts ?? []).map((p) => `${p.name} ${told(p.value, r.unit)}`).join(', ') || '–'}</span> },
+          { head: t.measured.parts, text: true, raw: (r) => (r.parts ?? []).map((p) => `${p.name} ${p.value}`).join('; '), cell: (r) => (r.parts?.length ? r.parts.map((p, i) => <span key={p.name}>{i > 0 && '; '}<Told text={p.name} /> {told(p.value, r.unit)}</span>) : '–') },
         ]}
       />
     </>

@@ -51,9 +51,9 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
           {!all.length && !heads.busy && (
             <Empty>
               <p>{t.measured.empty}</p>
-              <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64</code></p>
-              <p><code>ridgeline runs import FILE</code></p>
-              <p><code>ridgeline validate training --runs runs.csv --keep published</code></p>
+              <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64 --db FILE</code></p>
+              <p><code>ridgeline runs import DOCUMENT.json --db FILE</code></p>
+              <p><code>ridgeline validate training --runs runs.csv --keep published --db FILE</code></p>
             </Empty>
           )}
           {all.length > 0 && (

@@ -7,7 +7,7 @@ import { Marks, type Mark } from '../chart/marks'
 import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { Card } from '../ui/card'
-import { Skeleton } from '../ui/states'
+import { Failed, Skeleton } from '../ui/states'
 import { planText, requestOf } from './request'
 
 /** rolesOf is a plan in two roles, their workers left open: the plan's own, or the same layout for both. */
@@ -27,7 +27,8 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
   if (loaded.error)
     return (
       <Card title={t.serving.ratioTitle} id="ratio">
-        <p class="note">{t.serving.ratioNone} <span lang="en">{loaded.error.detail}</span></p>
+        <p class="note">{t.serving.ratioNone}</p>
+        <Failed error={loaded.error} />
       </Card>
     )
   if (!loaded.value) return <Card title={t.serving.ratioTitle} id="ratio"><Skeleton tall /></Card>
@@ -80,7 +81,7 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
         title={t.serving.y}
         note={t.serving.ratioNote + (cells.length < rows.length * cols.length ? ' ' + t.serving.ratioEmpty : '')}
         busy={loaded.busy}
-        data={{ head: [t.serving.prefill, t.serving.decode, t.serving.gpus, t.serving.y, 'TTFT (s)', 'TPOT (s)', t.fact.binds], rows: cells.map((c) => [c.prefill_workers, c.decode_workers, c.gpus, c.output_tokens_per_second_per_gpu, c.ttft_seconds, c.tpot_seconds, c.limited_by]) }}
+        data={{ head: [t.serving.prefill, t.serving.decode, t.serving.gpus, t.serving.y, 'TTFT (s)', 'TPOT (s)', t.fact.binds], rows: cells.map((c) => [c.prefill_workers, c.decode_workers, c.gpus, c.output_tokens_per_second_per_gpu, c.ttft_seconds, c.tpot_seconds, t.bound(c.limited_by)]) }}
         of={[loaded.value]}
         draw={draw}
       />

@@ -77,7 +77,7 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
     <Subject.Provider value={subject}>
       <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!moved} onSearch={again} />
       <Walls answer={answer} s={now} move={move} back={() => set({ moved: '' })} walls={walls} cluster={cluster} />
-      <Plans list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
+      <Plans moved={moved} list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
       {plan && (
         <>
           <Subject.Provider value={`${subject}: ${chosen!.text}`}>

@@ -7,6 +7,7 @@ import { Figure, Legend } from '../chart/figure'
 import { Marks, type Mark } from '../chart/marks'
 import { log, padded } from '../chart/scale'
 import { useLang } from '../i18n'
+import { nameInVietnamese } from '../i18n/phrases'
 import type { Training } from '../state'
 import { Select } from '../ui/field'
 import { Failed, Skeleton } from '../ui/states'
@@ -32,17 +33,18 @@ export function Roofline({ s, plan, id }: { s: Training; plan: Priced; id: strin
 }
 
 function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof[]; busy: boolean; children: preact.ComponentChildren }) {
-  const { t, f } = useLang()
+  const { t, f, lang } = useLang()
   const points = list.filter((o) => o.flops > 0 && o.bytes > 0)
   const moves = list.filter((o) => o.flops === 0)
   const used = bounds.filter((b) => points.some((o) => o.bound === b))
   const total = list.reduce((sum, o) => sum + o.estimate_seconds * o.layers, 0)
   const wall = roofs.find((r) => r.resource === 'hbm')
   const shown = roofs.filter((r) => r.resource === 'compute')
+  const say = (name: string) => (lang === 'vi' && nameInVietnamese(name)) || name
   const tell = (o: Operation) =>
     [
-      `${o.operation} (${t.phase(o.phase)})`,
-      o.layer,
+      `${say(o.operation)} (${t.phase(o.phase)})`,
+      say(o.layer),
       `${f.flopRate(o.flops / o.estimate_seconds)}, ${f.num(o.flops_per_byte)} FLOP/B`,
       `${f.flops(o.flops)}, ${f.bytes(o.bytes)}`,
       `${f.seconds(o.estimate_seconds)} (≥ ${f.seconds(o.lower_seconds)}) × ${o.layers}`,
@@ -113,7 +115,7 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
       }
       data={{
         head: [t.roof.operation, t.roof.layer, t.roof.phase, t.roof.times, 'FLOP', 'B', 'FLOP/B', t.roof.estimate + ' (s)', t.roof.lower + ' (s)', t.fact.binds],
-        rows: list.map((o) => [o.operation, o.layer, t.phase(o.phase), o.layers, o.flops, o.bytes, o.flops_per_byte, o.estimate_seconds, o.lower_seconds, t.bound(o.bound)]),
+        rows: list.map((o) => [say(o.operation), say(o.layer), t.phase(o.phase), o.layers, o.flops, o.bytes, o.flops_per_byte, o.estimate_seconds, o.lower_seconds, t.bound(o.bound)]),
       }}
       of={[list, roofs]}
       draw={draw}

@@ -6,6 +6,7 @@ import { Card, Facts } from '../ui/card'
 import { Select } from '../ui/field'
 import { Failed } from '../ui/states'
 import { PlanText } from '../ui/plan'
+import { Told } from '../ui/told'
 import type { Answer } from './page'
 import { familyOf, price, shortPlan } from './request'
 import { linkOf } from './verdict'
@@ -33,7 +34,7 @@ export function WhyNot({ answer, s, now, set, best, moved }: Props) {
   return (
     <Card title={t.why.title(name)} id="whynot">
       <Select label={t.why.choose} value={chosen.name} options={others.map((r): [string, string] => [r.name, t.alternative(r.name)])} onChange={(v) => set({ why: v })} id="whynot-choice" />
-      {moved && again.error ? <Failed error={again.error} /> : fresh?.error ? <p class="sentence" lang="en">{fresh.error}</p> : <Reasons r={result} best={best} other={chosen} />}
+      {moved && again.error ? <Failed error={again.error} /> : fresh?.error ? <p class="sentence"><Told text={fresh.error} /></p> : <Reasons r={result} best={best} other={chosen} />}
       <Illegal answer={answer} />
     </Card>
   )
@@ -98,10 +99,10 @@ function Illegal({ answer }: { answer: Answer }) {
   return (
     <details class="notes">
       <summary>{t.why.illegal(f.int(list.reduce((s, r) => s + r.count, 0)))}</summary>
-      <ul lang="en">
+      <ul>
         {list.map((r) => (
           <li key={r.name}>
-            <span class="n">{f.int(r.count)}</span> {r.name}: {r.reason}
+            <span class="n">{f.int(r.count)}</span> <Told text={r.name} />: <Told text={r.reason} />
           </li>
         ))}
       </ul>

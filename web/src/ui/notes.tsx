@@ -1,6 +1,7 @@
 import type { Note } from '../api/note'
 import { useLang } from '../i18n'
 import { viNotes } from '../i18n/notes'
+import { inVietnamese } from '../i18n/phrases'
 
 /** Notes are warnings and assumptions: worded here where their kind is known and the page is not in the server's English. */
 export function Notes({ title, lines, notes }: { title: string; lines: string[] | null | undefined; notes?: Note[] | null }) {
@@ -8,7 +9,7 @@ export function Notes({ title, lines, notes }: { title: string; lines: string[] 
   if (!lines?.length) return null
   const own = (line: string): string | undefined => {
     const note = lang === 'vi' ? notes?.find((x) => x.text === line) : undefined
-    return note && viNotes[note.code]?.(note.values ?? {}, f)
+    return (note && viNotes[note.code]?.(note.values ?? {}, f)) ?? (lang === 'vi' ? inVietnamese(line) : undefined)
   }
   return (
     <details class="notes">

@@ -1,6 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { badFigure, damaged, hasToken, setToken, type Problem, type Progress } from '../api/client'
 import { useLang, type Dict } from '../i18n'
+import { inVietnamese } from '../i18n/phrases'
 import { viProblems } from '../i18n/problems'
 
 /** Waiting tells how far a long search is, and stops it. */
@@ -42,8 +43,8 @@ const longest = 240
 
 function Detail({ error }: { error: Problem }) {
   const { lang, t, f } = useLang()
-  const own = lang === 'vi' ? viProblems[error.code] : undefined
-  if (own) return <p>{own(error.values, f)}</p>
+  const own = lang === 'vi' ? (viProblems[error.code]?.(error.values, f) ?? inVietnamese(error.detail)) : undefined
+  if (own) return <p>{own}</p>
   const text = error.detail
   if (text.length <= longest) return <p lang="en">{text}</p>
   const cut = text.lastIndexOf(' ', longest)

@@ -1,0 +1,81 @@
+// What the server words without a code, in Vietnamese: refusals by the format string that makes them (internal/plan,
+// internal/unit, internal/ask), names of operations, layers and causes as they are. Tests hold both lists equal to the sources.
+
+import names from './names.vi.json' with { type: 'json' }
+import phrases from './phrases.vi.json' with { type: 'json' }
+
+const escaped = (s: string): string => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
+
+/** fieldNames writes flags as the API does: as the fields of the same name. */
+const fieldNames = (s: string): string => s.replace(/--([a-z%][a-z0-9-]*)/g, (_, name: string) => name.replaceAll('-', '_'))
+
+const verbs: Record<string, string> = { d: '(-?\\d+)', f: '(-?\\d+)', g: '(\\S+)', v: '(\\S+)', q: '("(?:[^"\\\\]|\\\\.)*")', s: '(.+?)' }
+
+// The parts of which a quantity's error is made: what was expected, and why it is not that.
+const what = (k: string): boolean => /^an? [a-z ]+$/.test(k)
+const why = (k: string): boolean => /^(is|has|names|does) /.test(k)
+const quantity = '%s as %s %s: '
+
+interface Phrase {
+  at: RegExp
+  said: string
+  weight: number // letters that are fixed: the most telling pattern goes first
+}
+
+function phrase(format: string, said: string): Phrase {
+  const parts = fieldNames(format).split(/%(?:\.0)?([dfgvqs])/)
+  const at = parts.map((p, i) => (i % 2 ? verbs[p]! : escaped(p))).join('')
+  return { at: new RegExp(`^${at}$`), said, weight: parts.filter((_, i) => i % 2 === 0).join('').length }
+}
+
+let made: { whole: Phrase[]; fragments: Phrase[] } | undefined
+
+/** all patterns; made when they are first needed, as English readers never need them. */
+function all(): { whole: Phrase[]; fragments: Phrase[] } {
+  if (made) return made
+  const list = Object.entries(phrases as Record<string, string>)
+  const fragments = list.filter(([k]) => what(k) || why(k)).map(([k, v]) => phrase(k, v))
+  const either = (of: (k: string) => boolean): string => '(' + list.filter(([k]) => of(k)).map(([k]) => phrase(k, '').at.source.slice(1, -1).replace(/\((?!\?)/g, '(?:')).join('|') + ')'
+  const whole = list
+    .filter(([k]) => !what(k) && !why(k))
+    .map(([k, v]) => {
+      if (!k.startsWith(quantity)) return phrase(k, v)
+      const rest = phrase(k.slice(quantity.length - 2), v)
+      return { at: new RegExp(`^${verbs.q} as ${either(what)} ${either(why)}${rest.at.source.slice(1)}`), said: v, weight: rest.weight }
+    })
+  whole.sort((a, b) => b.weight - a.weight)
+  return (made = { whole, fragments })
+}
+
+const fill = (p: Phrase, found: RegExpExecArray): string =>
+  p.said.replace(/\{(\d)\}/g, (_, i: string) => {
+    const value = found[Number(i) + 1]!
+    for (const f of all().fragments) {
+      const part = f.at.exec(value)
+      if (part) return fill(f, part)
+    }
+    return mends(value)
+  })
+
+/** mends words the end of a sentence that guesses what was meant. */
+const mends = (s: string): string => s.replace(/^did you mean (.+)\?$/, (_, names: string) => `có phải ý bạn là ${names.replaceAll(' or ', ' hoặc ')}?`).replace(/^\/docs lists the fields$/, '/docs liệt kê các trường')
+
+/** inVietnamese words a sentence of the server; undefined where the list lacks it, and it stays English. */
+export function inVietnamese(text: string): string | undefined {
+  const name = (names as Record<string, string>)[text]
+  if (name) return name
+  for (const p of all().whole) {
+    const found = p.at.exec(text)
+    if (found) return fill(p, found)
+  }
+  const named = /^([\w .[\]"=]{1,60}?): (.+)$/.exec(text) // of a field
+  const rest = named && inVietnamese(named[2]!)
+  return rest ? `${named[1]}: ${rest}` : undefined
+}
+
+/** nameInVietnamese words an operation, or a layer behind whose name its count stands. */
+export function nameInVietnamese(text: string): string | undefined {
+  const [, name, count] = /^(.*?)( x \d+)?$/.exec(text)!
+  const said = (names as Record<string, string>)[name!]
+  return said && said + (count ?? '').replace('x', '×')
+}
