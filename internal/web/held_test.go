@@ -30,8 +30,18 @@ func heldUntil(t *testing.T, s *Server, what string, ok func(bytes int64) bool) 
 	}
 }
 
-// lazy asks for the long answer on a connection of its own and does not read it.
+// lazy asks for the long answer on a connection of its own that takes little, and does not read it.
 func lazy(t *testing.T, address string) *net.TCPConn {
+	t.Helper()
+	c := asking(t, address)
+	if err := c.SetReadBuffer(4096); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// asking is a connection on which the long answer was asked for.
+func asking(t *testing.T, address string) *net.TCPConn {
 	t.Helper()
 	c, err := net.Dial("tcp", address)
 	if err != nil {
@@ -39,9 +49,6 @@ func lazy(t *testing.T, address string) *net.TCPConn {
 	}
 	t.Cleanup(func() { c.Close() })
 	tcp := c.(*net.TCPConn)
-	if err := tcp.SetReadBuffer(4096); err != nil {
-		t.Fatal(err)
-	}
 	fmt.Fprintf(tcp, "POST /api/v1/schedule HTTP/1.1\r\nHost: %s\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", address, len(longAnswer), longAnswer)
 	return tcp
 }
@@ -114,8 +121,8 @@ func TestPatience(t *testing.T) {
 	lazy(t, address)
 	heldUntil(t, s, "the answer", func(n int64) bool { return n > 0 })
 	heldUntil(t, s, "none once patience is over", func(n int64) bool { return n == 0 })
-	slow := lazy(t, address)
-	a, err := http.ReadResponse(bufio.NewReader(slow), nil)
+	_, address = running(t, Limits{Patience: 10 * time.Second})
+	a, err := http.ReadResponse(bufio.NewReader(asking(t, address)), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -175,6 +175,7 @@ export const en = {
     linkBound: (step: string, best: string, times: string, link: string, busy: string, compute: string) => `Its step would take ${step} against ${best} (${times} times), as the ${link} is busy ${busy} per step against ${compute} of compute.`,
     slower: (step: string, best: string, times: string, costs: string) => `Its step takes ${step} against ${best} (${times} times)${costs && ': ' + costs}.`,
     same: (step: string) => `It is as fast as the best plan: ${step} per step.`,
+    leads: (step: string, best: string) => `Its step of ${step} beats ${best}, the best of the listed plans: a search at these walls would list it.`,
     faster: (step: string, best: string) => `Its step of ${step} would beat the best plan's ${best}, if it could be run.`,
     illegal: (n: string) => `${n} combinations are not legal`,
   },

@@ -196,6 +196,7 @@ export const vi: Dict = {
     linkBound: (step, best, times, link, busy, compute) => `Bước của nó mất ${step} so với ${best} (gấp ${times} lần), vì ${link} bận ${busy} mỗi bước trong khi tính toán chỉ cần ${compute}.`,
     slower: (step, best, times, costs) => `Bước của nó mất ${step} so với ${best} (gấp ${times} lần)${costs && ': ' + costs}.`,
     same: (step) => `Phương án này nhanh ngang kế hoạch tốt nhất: ${step} mỗi bước.`,
+    leads: (step, best) => `Bước của nó, ${step}, nhanh hơn ${best} của kế hoạch tốt nhất trong danh sách: tìm lại ở các giới hạn này sẽ đưa nó vào.`,
     faster: (step, best) => `Bước ${step} của nó sẽ nhanh hơn ${best} của kế hoạch tốt nhất, nếu chạy được.`,
     illegal: (n) => `${n} tổ hợp không hợp lệ`,
   },

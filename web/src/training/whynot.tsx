@@ -50,7 +50,7 @@ function Reasons({ r, best, other }: { r: PlanDoc; best: PlanDoc; other: Rejecte
     Math.abs(times - 1) < 5e-4
       ? t.why.same(f.seconds(r.step_seconds))
       : times < 1
-      ? t.why.faster(f.seconds(r.step_seconds), f.seconds(best.step_seconds))
+      ? (r.fits ? t.why.leads : t.why.faster)(f.seconds(r.step_seconds), f.seconds(best.step_seconds))
       : link > r.sol.compute_seconds
         ? t.why.linkBound(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.ratio(times), which, f.seconds(link), f.seconds(r.sol.compute_seconds))
         : t.why.slower(f.seconds(r.step_seconds), f.seconds(best.step_seconds), f.ratio(times), costs(r, best, t.part, f))
