@@ -56,7 +56,7 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
         shape: (
           <>
             <rect class={'cell' + (share ? '' : ' none')} x={x + 1} y={y + 1} width={w - 2} height={42} rx="3" fill-opacity={share ? 0.06 + 0.44 * share : 1} />
-            <text x={x + w / 2} y={y + 20} text-anchor="middle">{f.num(c.output_tokens_per_second_per_gpu)}</text>
+            <text x={x + w / 2} y={y + 20} text-anchor="middle" class={w < 48 ? 'small' : undefined}>{f.num(c.output_tokens_per_second_per_gpu)}</text>
             <text x={x + w / 2} y={y + 35} text-anchor="middle" class="small">{w > 120 ? t.bound(c.limited_by) : ''}</text>
           </>
         ),
