@@ -291,7 +291,7 @@ func TestProblems(t *testing.T) {
 		{"a model", `{"model":"llama-9","cluster":"h100x8","global_batch":8,"seq":1}`, 422, "model", "llama-9"},
 		{"a broken config", `{"model":{"model_type":"llama"},"cluster":"h100x8","global_batch":8,"seq":1}`, 422, "model", "config.json"},
 		{"a broken cluster", `{"model":"llama-3.1-8b","cluster":{"device":"h100"},"global_batch":8,"seq":1}`, 422, "cluster", "gpus"},
-		{"a plan", `{"model":"llama-3.1-8b","cluster":"h100x8","global_batch":8,"seq":1,"plan":{"tp":3}}`, 422, "", "tp"},
+		{"a plan", `{"model":"llama-3.1-8b","cluster":"h100x8","global_batch":8,"seq":1,"plan":{"tp":3}}`, 422, "plan", "tp"},
 		{"a plan with a list", `{"plan":{"tp":[8]}}`, 422, "plan", "no number"},
 	} {
 		code, head, body := fetch(t, post(t, url, []byte(c.body)))
