@@ -149,12 +149,21 @@ func testBusyClientIsNotValid(t *testing.T) {
 	for i := range 1000 {
 		h.late = append(h.late, float64(i%50)) // up to 49 ms late
 	}
+	h.stamps = h.late
 	s := &Stage{Mode: Closed}
 	s.ICL = Dist{N: 100, P50: 20}
-	if c := h.judge(s); c.Valid || !strings.Contains(strings.Join(c.Reasons, ";"), "late") {
+	if c := h.judge(s); c.Valid || !strings.Contains(strings.Join(c.Reasons, ";"), "took times 49") {
 		t.Errorf("%+v", c)
 	}
-	h.late = slices.Repeat([]float64{0.1}, 1000)
+	h.stamps = slices.Repeat([]float64{0.1}, 1000) // the system stamped what was consumed late
+	if c := h.judge(s); !c.Valid {
+		t.Errorf("%+v", c)
+	}
+	s.E2E = Dist{N: 10, P50: 400} // the next requests begin late
+	if c := h.judge(s); c.Valid || !strings.Contains(strings.Join(c.Reasons, ";"), "median time of a request") {
+		t.Errorf("%+v", c)
+	}
+	s.E2E.P50 = 500
 	if c := h.judge(s); !c.Valid {
 		t.Errorf("%+v", c)
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // The limits beyond which the client itself was the bottleneck, and the run says
-// nothing of the service. Lateness of a tenth of what is measured shows in it;
+// nothing of the service. Times that are taken late by a tenth of what is measured show in it;
+// a client that consumes answers so late begins requests late;
 // a process that uses nine tenths of its processors queues its own work; an open
 // loop at 0.98 of its rate, or a closed one at 0.95 of its number in flight, is
 // another load than was asked for.
@@ -29,12 +30,13 @@ const (
 // lagTick is how often lateness is sampled.
 const lagTick = 10 * time.Millisecond
 
-// health watches the client: a goroutine that is due every few milliseconds notes
-// how late it runs, as late as any other that has to read an answer, or how late answers
-// were read since, where that was longer.
+// health watches the client: a goroutine that is due every few milliseconds notes how late it runs,
+// as late as any other that sends a request or reads an answer; or how late answers were consumed since,
+// or may have been stamped, where that was longer.
 type health struct {
 	mu     sync.Mutex
-	late   []float64 // ms
+	late   []float64 // of what is consumed, ms
+	stamps []float64 // of times, ms
 	memory uint64
 	begun  time.Time
 	cpu    time.Duration
@@ -58,9 +60,11 @@ func watch() *health {
 				return
 			case <-t.C:
 			}
-			late := milliseconds(max(time.Since(due), openai.Behind()))
+			late := time.Since(due)
+			consumed, stamped := openai.Lateness()
 			h.mu.Lock()
-			h.late = append(h.late, late)
+			h.late = append(h.late, milliseconds(max(late, consumed)))
+			h.stamps = append(h.stamps, milliseconds(max(late, stamped)))
 			if n%20 == 0 {
 				metrics.Read(held)
 				h.memory = max(h.memory, held[0].Value.Uint64()-held[1].Value.Uint64())
@@ -77,7 +81,7 @@ func (h *health) stop() { close(h.quit); <-h.done }
 func (h *health) begin() {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.late, h.memory, h.begun, h.cpu, h.gc = nil, 0, time.Now(), cpuTime(), gcPause()
+	h.late, h.stamps, h.memory, h.begun, h.cpu, h.gc = nil, nil, 0, time.Now(), cpuTime(), gcPause()
 }
 
 func gcPause() time.Duration {
@@ -90,19 +94,22 @@ func gcPause() time.Duration {
 func (h *health) judge(s *Stage) Client {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	lag := NewDist(h.late)
+	lag, stamps := NewDist(h.late), NewDist(h.stamps)
 	pause, memory, used := milliseconds(gcPause()-h.gc), int64(h.memory), 0.0
 	if wall := time.Since(h.begun); wall > 0 {
 		used = (cpuTime() - h.cpu).Seconds() / wall.Seconds()
 	}
-	c := Client{Valid: true, Reasons: []string{}, LagP99: &lag.P99, LagMax: &lag.Max, CPU: &used, GCPause: &pause, Memory: &memory}
+	c := Client{Valid: true, Reasons: []string{}, LagP99: &lag.P99, LagMax: &lag.Max, StampLagP99: &stamps.P99, CPU: &used, GCPause: &pause, Memory: &memory}
 	say := func(format string, args ...any) {
 		c.Valid = false
 		c.Reasons = append(c.Reasons, fmt.Sprintf(format, args...))
 	}
 	finest, name := s.finest()
-	if finest > 0 && lag.P99 > max(lagFloor, maxLagShare*finest) {
-		say("the client ran %.3g ms late (p99), over a tenth of the median %s of %.3g ms", lag.P99, name, finest)
+	if finest > 0 && stamps.P99 > max(lagFloor, maxLagShare*finest) {
+		say("the client took times %.3g ms late (p99), over a tenth of the median %s of %.3g ms", stamps.P99, name, finest)
+	}
+	if whole := s.E2E; whole.N > 0 && lag.P99 > max(lagFloor, maxLagShare*whole.P50) {
+		say("the client ran %.3g ms late (p99), over a tenth of the median time of a request of %.3g ms", lag.P99, whole.P50)
 	}
 	if cores := float64(runtime.GOMAXPROCS(0)); used > maxCPUShare*cores {
 		say("the client used %.2f of %.0f processors", used, cores)

@@ -284,9 +284,9 @@ func TestStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &d.Stages[0]
-	t.Logf("%d streams of 20 tokens/s: %+v %v; %.0f tokens/s of %d; TPOT p50 %.2f p99 %.2f ms; ICL p99 %.1f ms; client %.2f processors, %.3g us per chunk, lag p99 %.2f max %.2f ms, memory %.0f MB, valid %v %v",
+	t.Logf("%d streams of 20 tokens/s: %+v %v; %.0f tokens/s of %d; TPOT p50 %.2f p99 %.2f ms; ICL p99 %.1f ms; client %.2f processors, %.3g us per chunk, lag p99 %.2f max %.2f ms, of times %.2f ms, memory %.0f MB, valid %v %v",
 		n, s.Requests, s.Classes, s.OutputRate, 20*n, s.TPOT.P50, s.TPOT.P99, s.ICL.P99, *s.Client.CPU, *s.Client.CPU*(s.To-s.From)/float64(tokens*s.Requests.OK)*1e6,
-		*s.Client.LagP99, *s.Client.LagMax, float64(*s.Client.Memory)/1e6, s.Client.Valid, s.Client.Reasons)
+		*s.Client.LagP99, *s.Client.LagMax, *s.Client.StampLagP99, float64(*s.Client.Memory)/1e6, s.Client.Valid, s.Client.Reasons)
 	if s.Requests.OK != 2*n {
 		t.Errorf("streams were lost: %+v %v", s.Requests, s.Classes)
 	}

@@ -135,11 +135,13 @@ type Latencies struct {
 type Client struct {
 	Valid   bool     `json:"valid"` // false where the client was the bottleneck, or nobody knows
 	Reasons []string `json:"reasons"`
-	LagP99  *float64 `json:"lag_p99_ms"`   // of a goroutine that is due: how late it runs; null where not known
-	LagMax  *float64 `json:"lag_max_ms"`   //
-	CPU     *float64 `json:"cpu"`          // cores used on average
-	GCPause *float64 `json:"gc_pause_ms"`  // in all
-	Memory  *int64   `json:"memory_bytes"` // most that the Go runtime held
+	LagP99  *float64 `json:"lag_p99_ms"` // how late goroutines that are due run, or chunks are consumed after they came; null where not known
+	LagMax  *float64 `json:"lag_max_ms"` //
+	// StampLagP99 is how late times may have been taken: it is less where the system stamps what comes.
+	StampLagP99 *float64 `json:"stamp_lag_p99_ms"`
+	CPU         *float64 `json:"cpu"`          // cores used on average
+	GCPause     *float64 `json:"gc_pause_ms"`  // in all
+	Memory      *int64   `json:"memory_bytes"` // most that the Go runtime held
 }
 
 // UnknownClient is one of which nothing is known: its figures are not called valid.

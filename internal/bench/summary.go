@@ -125,8 +125,11 @@ func (m *Summary) latencies(good []*Record, basis Basis) {
 // which are null as soon as one request with gaps does not tell the tokens of its
 // chunks.
 func gaps(good []*Record) (icl Dist, itl *Dist) {
-	var between, tokens []float64
-	known := true
+	n := 0
+	for _, r := range good {
+		n += len(r.Chunks) // some hundred thousand, more than are worth to be moved as lists grow
+	}
+	between, tokens, known := make([]float64, 0, n), make([]float64, 0, n), true
 	for _, r := range good {
 		g := r.Gaps()
 		for _, d := range g {

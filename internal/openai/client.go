@@ -145,9 +145,9 @@ func ParseURL(text string) (*url.URL, error) {
 // Close drops the connections that are kept.
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
-// Behind is how late bytes of any client of this process were read at most since the last
-// call, because those of others had to be parsed first.
-func Behind() time.Duration { return wire.Behind() }
+// Lateness is how late bytes of any client of this process were consumed at most since the last call,
+// and how late the times may have been taken of those that the system does not stamp.
+func Lateness() (consumed, stamped time.Duration) { return wire.Lateness() }
 
 // now is the time on the client's clock.
 func (c *Client) now() time.Duration { return time.Since(c.start) }

@@ -116,7 +116,7 @@ func TestGivenUpWithinAChunk(t *testing.T) {
 	})
 	k := newClient(t, Config{URL: s.URL + "/v1", Limits: Limits{Total: 20 * time.Millisecond}})
 	for range 10 {
-		if a := k.Do(t.Context(), &Request{Stream: true}); a.Class != Overtime || len(a.Chunks) != 1 {
+		if a := k.Do(t.Context(), &Request{Stream: true}); a.Class != Overtime || len(a.Chunks) > 1 {
 			t.Errorf("%q %s, %d chunks", a.Class, a.Reason, len(a.Chunks))
 		}
 		ctx, stop := context.WithCancelCause(t.Context())

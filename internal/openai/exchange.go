@@ -64,6 +64,18 @@ func (c *Client) Do(ctx context.Context, r *Request) *Answer {
 	return a
 }
 
+// came is when the bytes that were read last came, as the connection tells; one that does not tell has
+// brought them just now.
+func (x *exchange) came() time.Duration {
+	at := x.client.now()
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.taker != nil {
+		at = x.taker.Came().Sub(x.client.start)
+	}
+	return at
+}
+
 // countChunks fills in the tokens of chunks where as many came as tokens: one each.
 func (x *exchange) countChunks() {
 	a := x.answer
@@ -180,7 +192,7 @@ func (x *exchange) finished() error {
 func (x *exchange) whole(p *http.Response) error {
 	c := x.client
 	text, err := io.ReadAll(io.LimitReader(p.Body, c.limits.Body+1))
-	at := c.now()
+	at := x.came()
 	if err != nil {
 		return err
 	}

@@ -18,8 +18,10 @@ const mark = "\xef\xbb\xbf"
 type events struct {
 	buf   []byte // bytes read that are no whole line yet
 	scan  int    // of buf, searched for a line end already
-	data  []byte // data lines of the event so far
+	data  []byte // of the event so far: one line within what is read, as most events have, or kept
+	kept  []byte // data of several lines, or from earlier reads
 	has   bool   // the event has data, perhaps an empty one
+	owned bool   // data is kept
 	kind  []byte // the event field
 	cr    bool   // the last line ended in CR: a LF that follows belongs to it
 	begun bool   // past the byte order mark
@@ -30,14 +32,17 @@ type events struct {
 // every event that is whole; both are valid during the call only. It stops at the
 // first error.
 func (e *events) feed(b []byte, each func(kind, data []byte) error) error {
-	e.buf = append(e.buf, b...)
+	rest := b
+	if len(e.buf) > 0 || !e.begun {
+		e.buf = append(e.buf, b...)
+		rest = e.buf
+	}
 	if !e.begun {
 		if len(e.buf) < len(mark) && bytes.HasPrefix([]byte(mark), e.buf) {
 			return nil // perhaps half of the mark
 		}
-		e.buf, e.begun = bytes.TrimPrefix(e.buf, []byte(mark)), true
+		rest, e.begun = bytes.TrimPrefix(e.buf, []byte(mark)), true
 	}
-	rest := e.buf
 	for {
 		if e.cr && len(rest) > 0 {
 			if e.cr = false; rest[0] == '\n' {
@@ -57,6 +62,7 @@ func (e *events) feed(b []byte, each func(kind, data []byte) error) error {
 			return err
 		}
 	}
+	e.keep()
 	e.buf = append(e.buf[:0], rest...)
 	if e.held() > e.limit {
 		return errEventTooLong
@@ -83,27 +89,43 @@ func (e *events) line(line []byte, each func(kind, data []byte) error) error {
 			return nil
 		}
 		err := each(e.kind, e.data)
-		e.data, e.kind, e.has = e.data[:0], e.kind[:0], false
+		e.data, e.kind, e.has, e.owned = nil, e.kind[:0], false, false
 		return err
 	}
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	value = bytes.TrimPrefix(value, []byte(" "))
 	switch string(name) {
 	case "data":
-		if e.has {
-			e.data = append(e.data, '\n')
-		}
-		e.data, e.has = append(e.data, value...), true
+		e.add(value, "\n")
 	case "event":
 		e.kind = append(e.kind[:0], value...)
 	case "error": // llama.cpp's way to say that it failed
 		e.kind = append(e.kind[:0], "error"...)
-		e.data, e.has = append(e.data, value...), true
+		e.add(value, "")
 	}
 	if len(e.data) > e.limit {
 		return errEventTooLong
 	}
 	return nil
+}
+
+// add takes one more value of the event's data, after what parts it from those before.
+func (e *events) add(value []byte, apart string) {
+	if !e.has {
+		e.data, e.has = value, true
+		return
+	}
+	e.keep()
+	e.kept = append(append(e.kept, apart...), value...)
+	e.data = e.kept
+}
+
+// keep makes data outlast what was read.
+func (e *events) keep() {
+	if e.has && !e.owned {
+		e.kept = append(e.kept[:0], e.data...)
+		e.data, e.owned = e.kept, true
+	}
 }
 
 // held is the bytes of an event that is not whole.

@@ -14,13 +14,20 @@ import (
 	"github.com/ridgeline/ridgeline/internal/wire"
 )
 
-// stream is an answer that comes as events.
+// stream is an answer that comes as events. What each chunk needs lies together: of a thousand streams
+// none is in the processor's caches when its turn comes.
 type stream struct {
 	*exchange
-	events events
-	idle   *idleWatch
-	total  int64 // bytes
 	at     time.Duration
+	total  int64 // bytes
+	failed error // of the sink
+	left   bool  // by the sink, at the line of a chunk
+	start  time.Time
+	chunks chunked
+	each   func(b []byte) error // of the chunks
+	events events
+	event  func(kind, data []byte) error
+	idle   *idleWatch
 }
 
 // stream reads an answer that comes as events.
@@ -32,7 +39,8 @@ func (x *exchange) stream(ctx context.Context, p *http.Response) error {
 		x.answer.Chunks, x.answer.Answer = nil, -1
 		return &outcome{Garbage, "a whole answer came where a stream was asked for"}
 	}
-	s := &stream{exchange: x, events: events{limit: x.client.limits.Event}, idle: x.client.watchIdle(x.give)}
+	s := &stream{exchange: x, start: x.client.start, events: events{limit: x.client.limits.Event}, idle: x.client.watchIdle(x.give)}
+	s.each, s.event = s.chunk, s.take
 	defer s.idle.timer.Stop()
 	if slices.Equal(p.TransferEncoding, []string{"chunked"}) {
 		if over, err := s.attach(ctx); over {
@@ -52,21 +60,7 @@ func (s *stream) attach(ctx context.Context) (over bool, err error) {
 	if taker == nil {
 		return false, nil
 	}
-	var chunks chunked
-	var failed error
-	var left bool // by the sink, at the line of a chunk
-	var at time.Duration
-	each := func(b []byte) error {
-		err := s.got(b, at)
-		chunks.leave = s.done || s.events.held() > wire.Piece
-		return err
-	}
-	ended, ok := taker.Take(func(b []byte, when time.Time) (rest []byte, over bool) {
-		at = when.Sub(s.client.start)
-		rest, over, failed = chunks.feed(b, each)
-		left = over
-		return rest, over
-	})
+	ended, ok := taker.Take(s.sink)
 	if !ok {
 		return false, nil
 	}
@@ -76,12 +70,26 @@ func (s *stream) attach(ctx context.Context) (over bool, err error) {
 	}
 	taker.Release() // the sink runs no more
 	switch {
-	case failed != nil:
-		return true, s.closed(failed, &s.events, at)
-	case !left && ctx.Err() != nil: // perhaps within a chunk, where nobody else could go on
-		return true, s.closed(context.Cause(ctx), &s.events, at)
+	case s.failed != nil:
+		return true, s.closed(s.failed, &s.events, s.at)
+	case !s.left && ctx.Err() != nil: // perhaps within a chunk, where nobody else could go on
+		return true, s.closed(context.Cause(ctx), &s.events, s.at)
 	}
 	return false, nil // to the line of a chunk, or to the end of the connection
+}
+
+// sink is where the connection hands over what comes of the body.
+func (s *stream) sink(b []byte, when time.Time) (rest []byte, over bool) {
+	s.at = when.Sub(s.start)
+	rest, s.left, s.failed = s.chunks.feed(b, s.each)
+	return rest, s.left
+}
+
+// chunk takes the data of a chunk that came just now.
+func (s *stream) chunk(b []byte) error {
+	err := s.got(b, s.at)
+	s.chunks.leave = s.done || s.events.held() > wire.Piece
+	return err
 }
 
 var buffers = sync.Pool{New: func() any { return new([readBuffer]byte) }}
@@ -92,8 +100,9 @@ func (s *stream) pull(body io.Reader) error {
 	defer buffers.Put(buf)
 	for {
 		n, err := body.Read(buf[:])
-		at := s.client.now() // before anything is parsed
+		at := s.client.now()
 		if n > 0 {
+			at = s.came()
 			if err := s.got(buf[:n], at); err != nil {
 				return err
 			}
@@ -129,7 +138,7 @@ func (s *stream) got(b []byte, at time.Duration) error {
 // errDone ends the feeding of events at [DONE]: what follows counts nowhere, however it is cut.
 var errDone = errors.New("[DONE] came")
 
-func (s *stream) event(kind, data []byte) error {
+func (s *stream) take(kind, data []byte) error {
 	err := s.exchange.take(s.at, kind, data)
 	if err == nil && s.done {
 		return errDone

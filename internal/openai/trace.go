@@ -49,13 +49,16 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 		WroteRequest: func(i httptrace.WroteRequestInfo) {
 			at := now()
 			x.mu.Lock()
+			if x.taker != nil { // this goroutine may run only after the answer came
+				at = x.taker.Wrote().Sub(x.client.start)
+			}
 			if i.Err == nil {
 				x.sent = at
 			}
 			x.mu.Unlock()
 		},
 		GotFirstResponseByte: func() {
-			at := now()
+			at := x.came()
 			x.mu.Lock()
 			x.headers = at
 			x.mu.Unlock()

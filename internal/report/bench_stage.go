@@ -107,7 +107,11 @@ func stageFacts(s *bench.Stage) (facts [][2]string) {
 		state = "NOT valid: it was the bottleneck, see the warnings"
 	}
 	if c.CPU != nil && c.LagP99 != nil && c.GCPause != nil && c.Memory != nil {
-		add("client", "%s; %.2f processors, ran %.3g ms late (p99), %.3g ms of collections, %.0f MB", state, *c.CPU, *c.LagP99, *c.GCPause, float64(*c.Memory)/1e6)
+		times := ""
+		if c.StampLagP99 != nil {
+			times = fmt.Sprintf(" and took times %.3g ms late", *c.StampLagP99)
+		}
+		add("client", "%s; %.2f processors, ran %.3g ms late%s (p99), %.3g ms of collections, %.0f MB", state, *c.CPU, *c.LagP99, times, *c.GCPause, float64(*c.Memory)/1e6)
 	} else {
 		add("client", "n/a: not known, and so not called valid")
 	}

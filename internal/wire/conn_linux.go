@@ -26,7 +26,9 @@ func Conn(c net.Conn) net.Conn {
 	if raw.Control(func(of uintptr) { fd, err = unix.FcntlInt(of, unix.F_DUPFD_CLOEXEC, 0) }) != nil || err != nil {
 		return c
 	}
-	w := &conn{fd: fd, local: c.LocalAddr(), remote: c.RemoteAddr(), readable: make(chan struct{}, 1), writable: make(chan struct{}, 1)}
+	// Refused by no Linux; where it were, reads bring no stamps and are stamped after them.
+	unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
+	w := &conn{fd: fd, last: time.Now(), local: c.LocalAddr(), remote: c.RemoteAddr(), readable: make(chan struct{}, 1), writable: make(chan struct{}, 1)}
 	if w.loop, err = join(w); err != nil {
 		unix.Close(fd)
 		return c
@@ -51,6 +53,9 @@ type conn struct {
 	ends   bool   // the other side is through, or the connection is broken
 	held   []byte // came and not given yet
 	heldAt time.Time
+	last   time.Time // of the last piece that came
+	came   time.Time // of what Read gave last
+	wrote  time.Time
 	broken error // of the socket, which tells it once
 	lines  blank
 	sink   Sink
@@ -84,6 +89,37 @@ func (c *conn) Close() error {
 		return c.failed("close", err)
 	}
 	return nil
+}
+
+// arrived is the time of a piece that was read just now. Where the system does not tell it is the time
+// after the read, and the piece may have come at the given one, zero where nobody knows.
+func (c *conn) arrived(r *reader, stamp int64, came time.Time) time.Time {
+	at, told := r.clock.at(stamp, c.last)
+	if !told {
+		at = time.Now()
+	}
+	r.told, r.soon = r.told && told, r.soon || at.Sub(c.last) < 2*nap
+	c.last = at
+	if told || came.IsZero() {
+		came = at
+	}
+	raise(&doubt, at.Sub(came))
+	r.note(came)
+	return at
+}
+
+// Came implements [Taker].
+func (c *conn) Came() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.came
+}
+
+// Wrote implements [Taker].
+func (c *conn) Wrote() time.Time {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.wrote
 }
 
 func (c *conn) LocalAddr() net.Addr  { return c.local }

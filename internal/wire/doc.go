@@ -1,7 +1,9 @@
 // Package wire reads thousands of streams at the least processor time: what arrives on a plain
 // TCP connection is handed to its consumer within the goroutine that waits for all of them,
-// so that a piece costs one read and no switch between goroutines. It knows bytes and
-// times, not what they mean. Systems other than Linux keep Go's own connections.
+// so that a piece costs one read and no switch between goroutines. Its time is when the system
+// got it, however late it is read; so where pieces come thick on many connections, one wait serves half a
+// millisecond of them. It knows bytes and times, not what they mean. Systems other than Linux keep Go's
+// own connections.
 package wire
 
 import (
@@ -10,7 +12,8 @@ import (
 	"time"
 )
 
-// Sink takes bytes that came, with the time right after the read that brought them. The
+// Sink takes bytes that came, with the time at which the system got the last of them; where it does
+// not tell, that right after the read. The
 // bytes are valid during the call only. It answers with what it leaves to Read, and whether it is
 // through with the connection. It must call no method of the connection.
 type Sink func(b []byte, at time.Time) (rest []byte, over bool)
@@ -25,15 +28,22 @@ type Taker interface {
 	Take(sink Sink) (over <-chan struct{}, ok bool)
 	// Release ends Take: the sink is not called any more once it returns.
 	Release()
+	// Came is when the system got what Read gave last, and Wrote right before it was handed the
+	// last bytes of Write: no answer to them can have come earlier.
+	Came() time.Time
+	Wrote() time.Time
 }
 
 // Piece is the most bytes that are read of one connection before others have their turn: some
 // 50 chunks of a stream, or 2,000 of one byte, whose parsing takes well under a millisecond.
 const Piece = 16 << 10
 
-// behind is the longest time that a piece waited for earlier ones to be consumed, ns.
-var behind atomic.Int64
+// The longest times since the last call of Lateness, ns.
+var behind, doubt atomic.Int64
 
-// Behind is how late connections were read at most since the last call, because pieces of
-// others, or earlier ones of their own, had to be consumed first.
-func Behind() time.Duration { return time.Duration(behind.Swap(0)) }
+// Lateness is how late bytes were consumed at most since the last call, from when the system got them to
+// the end of what was done with them, and how late the times of those may have been taken that the system
+// did not stamp: since they may have come.
+func Lateness() (consumed, stamped time.Duration) {
+	return time.Duration(behind.Swap(0)), time.Duration(doubt.Swap(0))
+}

@@ -1,8 +1,11 @@
 package wire
 
 import (
+	"os"
 	"runtime"
 	"sync"
+	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -12,9 +15,11 @@ import (
 const perLoop = 1024
 
 // A loop waits for what happens on its connections. It lives as long as the process, as
-// Go's own poller does, and costs a thread that sleeps.
+// Go's own poller does, by which it is woken.
 type loop struct {
 	epoll int
+	file  *os.File // of epoll, within Go's poller
+	ready syscall.RawConn
 
 	mu    sync.Mutex
 	last  int32
@@ -38,15 +43,34 @@ func join(c *conn) (*loop, error) {
 		}
 	}
 	if fewest >= perLoop && len(loops.all) < runtime.GOMAXPROCS(0) || l == nil {
-		fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
-		if err != nil {
+		var err error
+		if l, err = newLoop(); err != nil {
 			return nil, err
 		}
-		l = &loop{epoll: fd, conns: map[int32]*conn{}}
 		loops.all = append(loops.all, l)
 		go l.run()
 	}
 	return l, l.add(c)
+}
+
+func newLoop() (*loop, error) {
+	fd, err := unix.EpollCreate1(unix.EPOLL_CLOEXEC)
+	if err != nil {
+		return nil, os.NewSyscallError("epoll_create1", err)
+	}
+	if err := unix.SetNonblock(fd, true); err != nil { // else Go's poller takes it not
+		unix.Close(fd)
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	l := &loop{epoll: fd, file: os.NewFile(uintptr(fd), "epoll"), conns: map[int32]*conn{}}
+	if err = l.file.SetReadDeadline(time.Time{}); err == nil { // it is in the poller
+		l.ready, err = l.file.SyscallConn()
+	}
+	if err != nil {
+		l.file.Close()
+		return nil, err
+	}
+	return l, nil
 }
 
 func (l *loop) size() int {
@@ -67,6 +91,15 @@ func (l *loop) add(c *conn) error {
 		l.conns[c.number] = c
 	}
 	return err
+}
+
+// find looks up the connections of events.
+func (l *loop) find(events []unix.EpollEvent, into []*conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for i := range events {
+		into[i] = l.conns[events[i].Fd]
+	}
 }
 
 // watch is edge-triggered: each change is told once. Errors and hang-ups of both sides are told

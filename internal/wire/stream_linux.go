@@ -32,8 +32,11 @@ func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 		if c.broken != nil {
 			return 0, 0, c.broken
 		}
-		n, err := receive(c.fd, b)
-		at := time.Now()
+		r := readers.Get().(*reader)
+		defer readers.Put(r)
+		r.begin()
+		defer r.end()
+		n, stamp, err := r.receive(c.fd, b)
 		switch {
 		case err == unix.EAGAIN:
 			return 0, left, nil
@@ -42,12 +45,15 @@ func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 		case n == 0:
 			return 0, 0, io.EOF
 		}
+		at := c.arrived(r, stamp, time.Time{})
 		cut := c.lines.cut(b[:n])
 		if cut < n {
 			c.held, c.heldAt = append(c.held[:0], b[cut:n]...), at
 		}
+		c.came = at
 		return cut, 0, nil
 	}
+	c.came = c.heldAt
 	n = copy(b, c.held[:c.lines.cut(c.held[:min(len(b), len(c.held))])])
 	c.held = c.held[n:]
 	return n, 0, nil
@@ -64,16 +70,6 @@ func (c *conn) usable(op string, until bounded, token chan<- struct{}) (left tim
 		return 0, c.failed(op, os.ErrDeadlineExceeded)
 	}
 	return left, nil
-}
-
-// receive reads from a socket that does not block.
-func receive(fd int, b []byte) (int, error) {
-	for {
-		n, err := syscall.Read(fd, b)
-		if err != unix.EINTR {
-			return n, err
-		}
-	}
 }
 
 // Write sends all of b, as [net.Conn] says.
@@ -96,8 +92,10 @@ func (c *conn) tryWrite(b []byte) (n int, left time.Duration, err error) {
 	if left, err = c.usable("write", c.write, c.writable); err != nil {
 		return 0, 0, err
 	}
+	at := time.Now()
 	switch n, err = syscall.Write(c.fd, b); err {
 	case nil:
+		c.wrote = at
 		return n, left, nil
 	case unix.EINTR:
 		wake(c.writable)

@@ -14,17 +14,21 @@ func (c *conn) Take(sink Sink) (<-chan struct{}, bool) {
 	if c.closed || c.sink != nil || c.broken != nil || !c.lines.ended {
 		return nil, false
 	}
+	r := readers.Get().(*reader)
+	defer readers.Put(r)
+	r.begin()
+	defer r.end()
 	over := make(chan struct{})
 	c.sink, c.over = sink, over
 	if held := c.held; len(held) > 0 { // it came with the head
 		c.held = nil
+		r.note(c.heldAt)
 		c.give(held, c.heldAt)
 	}
 	// What came since is told by no edge any more.
-	var buf [4 << 10]byte
 	const reads = 4
 	for range reads {
-		if more, _ := c.pass(buf[:], true); !more {
+		if !c.pass(r, time.Time{}, true) {
 			return over, true
 		}
 	}
@@ -49,8 +53,10 @@ func (c *conn) release() {
 	wake(c.readable)
 }
 
-// happened is called by the loop, and tells whether the connection has to be read.
-func (c *conn) happened(events uint32) bool {
+// turn is called by the loop where something happened, and reads once. It holds the lock for no
+// longer: whoever ends the connection or takes it back waits for one read and what its bytes cost. What
+// the read brings may have come at the given time; more tells that there may be more to read.
+func (c *conn) turn(r *reader, events uint32, came time.Time) (more bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	const end = unix.EPOLLERR | unix.EPOLLHUP
@@ -61,30 +67,22 @@ func (c *conn) happened(events uint32) bool {
 	c.ends = c.ends || events&(unix.EPOLLRDHUP|end) != 0
 	if c.sink == nil {
 		wake(c.readable)
+		return false
 	}
-	return c.sink != nil
-}
-
-// turn is one read by the loop, with its time where it brought something. It holds the lock for no longer: whoever ends the connection
-// or takes it back waits for one read and what its bytes cost.
-func (c *conn) turn(buf []byte) (more bool, at time.Time) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.pass(buf, c.ends)
+	return c.queued.IsZero() && c.pass(r, came, c.ends) // else it has its place in the queue
 }
 
 // pass reads once, for the sink; more tells that there may be more. A read that brings less
 // than there is room for has emptied the socket (epoll(7), question 9), and what comes later
 // raises another edge; only the end may have come in one edge with the last bytes.
-func (c *conn) pass(buf []byte, toTheEnd bool) (more bool, at time.Time) {
+func (c *conn) pass(r *reader, came time.Time, toTheEnd bool) (more bool) {
 	if c.sink == nil || c.closed {
-		return false, at
+		return false
 	}
-	n, err := receive(c.fd, buf)
-	at = time.Now()
+	n, stamp, err := r.receive(c.fd, r.buf)
 	switch {
 	case err == unix.EAGAIN:
-		return false, time.Time{}
+		return false
 	case err != nil:
 		c.broken = c.failed("read", err)
 		c.release()
@@ -92,9 +90,9 @@ func (c *conn) pass(buf []byte, toTheEnd bool) (more bool, at time.Time) {
 		c.broken = io.EOF
 		c.release()
 	default:
-		c.give(buf[:n], at)
+		c.give(r.buf[:n], c.arrived(r, stamp, came))
 	}
-	return c.sink != nil && (n == len(buf) || toTheEnd), at
+	return c.sink != nil && (n == len(r.buf) || toTheEnd)
 }
 
 func (c *conn) give(b []byte, at time.Time) {

@@ -2,103 +2,103 @@ package wire
 
 import (
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
 
-// short is a turn so short that nobody asks who waited for it.
-const short = 100 * time.Microsecond
-
 // turns is what a loop's goroutine has before it.
 type turns struct {
 	*loop
-	buf    []byte
+	reader
 	events []unix.EpollEvent
+	conns  []*conn // of the events, nil where it was closed since
 	// Connections that may have more to read, which no edge tells any more. One of them is read
 	// after whatever else happened: a stream without an end costs others one piece.
 	queue []*conn
-	late  time.Duration
+
+	pace         pace
+	began, ended time.Time // of the turn before
+	full         bool      // it had all the room for events, so that there may be more
 }
 
+// run serves the connections for ever. Between turns it waits in Go's own poller, which costs less
+// than to wait in a system call: Go watches those, every 20 us at first.
 func (l *loop) run() {
-	t := turns{loop: l, buf: make([]byte, Piece), events: make([]unix.EpollEvent, 128)}
-	var began time.Time // of the turn before
-	took, full := time.Duration(0), false
-	for {
-		n := 0
-		waited := len(t.queue) > 0 || took > short || full // what is told now came during the turn before
-		if waited {
-			n = t.wait(0)
+	const most = 128 // events
+	t := turns{loop: l, reader: reader{buf: make([]byte, Piece)}, events: make([]unix.EpollEvent, most), conns: make([]*conn, most)}
+	err := l.ready.Read(func(uintptr) bool {
+		for waited := true; t.turn(waited); {
+			waited = false
 		}
-		if n == 0 && len(t.queue) == 0 {
-			n, waited = t.wait(-1), false
-		}
-		since := time.Now()
-		if !waited {
-			began = since
-		}
-		t.serve(n, began)
-		took = time.Since(since)
-		if full = n == len(t.events); !full { // else some wait since even earlier
-			began = since
-		}
-		noteBehind(t.late)
-		t.late = 0
-	}
+		return false // wait for the next event
+	})
+	panic("epoll: " + err.Error()) // closed by nobody
 }
 
-func (t *turns) wait(limit int) int {
-	for {
-		n, err := unix.EpollWait(t.epoll, t.events, limit)
-		switch err {
-		case nil:
-			return n
-		case unix.EINTR:
-		default:
-			panic("epoll_wait: " + err.Error()) // a wrong argument: there is no other reason
-		}
+// turn reads what there is; false tells that there is nothing. Where nobody waited since the turn before,
+// what is told now came during that.
+func (t *turns) turn(waited bool) bool {
+	napped := !t.full && len(t.queue) == 0 && t.pace.naps()
+	if napped {
+		rest()
 	}
+	n := t.poll()
+	if n == 0 && len(t.queue) == 0 {
+		if napped {
+			t.pace = pace{}
+		}
+		return false
+	}
+	t.begin()
+	if waited {
+		t.began = t.clock.now
+	}
+	t.serve(n, t.began)
+	took := t.end()
+	t.pace.turn(napped, t.clock.now.Sub(t.ended), &t.reader)
+	t.ended = t.clock.now.Add(took)
+	if t.full = n == len(t.events); !t.full { // else some wait since even earlier
+		t.began = t.clock.now
+	}
+	return true
+}
+
+// poll gives the number of connections on which something happened. Go's scheduler need not hear of a
+// call that does not wait.
+func (t *turns) poll() int {
+	n, _, err := unix.RawSyscall6(unix.SYS_EPOLL_PWAIT, uintptr(t.epoll), uintptr(unsafe.Pointer(&t.events[0])), uintptr(len(t.events)), 0, 0, 0)
+	if err != 0 {
+		panic("epoll_wait: " + err.Error()) // a wrong argument: a call that does not wait has no other reason
+	}
+	return int(n)
 }
 
 // serve reads what n events told, and one connection of the queue. What was told may have come
 // at the given time.
 func (t *turns) serve(n int, came time.Time) {
 	next := len(t.queue) > 0 // of those that wait already
-	for _, e := range t.events[:n] {
-		t.mu.Lock()
-		c := t.conns[e.Fd]
-		t.mu.Unlock()
-		if c != nil && c.happened(e.Events) && c.queued.IsZero() { // else it was closed since
-			t.read(c, came)
+	t.find(t.events[:n], t.conns)
+	for i, c := range t.conns[:n] {
+		if c != nil {
+			t.read(c, t.events[i].Events, came)
 		}
 	}
+	clear(t.conns[:n])
 	if next {
 		c := t.queue[0]
 		t.queue[0], t.queue = nil, t.queue[1:]
 		came := c.queued
 		c.queued = time.Time{}
-		t.read(c, came)
+		t.read(c, 0, came)
 	}
 }
 
 // read gives a connection its turn, and a place in the queue where there may be more. What it
 // brings may have come at the given time.
-func (t *turns) read(c *conn, came time.Time) {
-	more, at := c.turn(t.buf)
-	if !at.IsZero() {
-		t.late = max(t.late, at.Sub(came))
-	}
-	if more {
+func (t *turns) read(c *conn, events uint32, came time.Time) {
+	if c.turn(&t.reader, events, came) {
 		c.queued = came
 		t.queue = append(t.queue, c)
-	}
-}
-
-func noteBehind(d time.Duration) {
-	for {
-		old := behind.Load()
-		if int64(d) <= old || behind.CompareAndSwap(old, int64(d)) {
-			return
-		}
 	}
 }

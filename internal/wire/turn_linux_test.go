@@ -108,48 +108,37 @@ func TestTakeOfMuchThatCame(t *testing.T) {
 	}
 }
 
-// What came while the bytes of another were consumed is late by that, though each was told alone; where nothing
-// came nobody waited.
+// What came while the bytes of another were consumed is late by that, though each was told alone.
 func TestLongTurnsAreNoted(t *testing.T) {
 	const busy = 50 * time.Millisecond
-	enter, leave := make(chan struct{}), make(chan struct{})
-	_, slow := taken(t, func([]byte, time.Time) ([]byte, bool) {
-		enter <- struct{}{}
-		time.Sleep(busy)
-		<-leave
-		return nil, false
-	})
-	came := make(chan struct{})
-	_, other := taken(t, func([]byte, time.Time) ([]byte, bool) { came <- struct{}{}; return nil, false })
-	for range 2 { // the turn that takes the first byte may still be under way
-		other.Write([]byte("x"))
-		<-came
-	}
-	Behind()
-	slow.Write([]byte("x"))
-	<-enter
-	other.Write([]byte("x"))
-	leave <- struct{}{}
-	<-came
-	other.Write([]byte("x")) // the turn before is noted once this one is served
-	<-came
-	if d := Behind(); d < busy {
-		t.Errorf("bytes that waited %v: %v noted", busy, d)
-	}
-	alone := busy
-	for range 5 { // another program may have had the processor
-		Behind()
+	for _, stamps := range []bool{true, false} {
+		enter, leave := make(chan struct{}), make(chan struct{})
+		ours, slow := taken(t, func([]byte, time.Time) ([]byte, bool) {
+			enter <- struct{}{}
+			time.Sleep(busy)
+			<-leave
+			return nil, false
+		})
+		came := make(chan struct{})
+		beside, other := taken(t, func([]byte, time.Time) ([]byte, bool) { came <- struct{}{}; return nil, false })
+		if !stamps {
+			unstamped(t, ours)
+			unstamped(t, beside)
+		}
+		for range 2 { // the turn that takes the first byte may still be under way
+			other.Write([]byte("x"))
+			<-came
+		}
 		slow.Write([]byte("x"))
 		<-enter
+		other.Write([]byte("x"))
+		Lateness()
 		leave <- struct{}{}
-		time.Sleep(time.Millisecond)
-		other.Write([]byte("x"))
 		<-came
-		other.Write([]byte("x"))
+		other.Write([]byte("x")) // the turn before is noted once this one is served
 		<-came
-		alone = min(alone, Behind())
-	}
-	if alone > busy/2 {
-		t.Errorf("nobody waited, and %v were noted", alone)
+		if consumed, stamped := Lateness(); consumed < busy || stamped < busy && !stamps {
+			t.Errorf("stamps %v: bytes that waited %v: %v noted, and %v of their times", stamps, busy, consumed, stamped)
+		}
 	}
 }

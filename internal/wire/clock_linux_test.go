@@ -1,0 +1,178 @@
+package wire
+
+import (
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// unstamped has the system not stamp what comes on a connection, as one that cannot.
+func unstamped(t *testing.T, c *conn) {
+	t.Helper()
+	if err := unix.SetsockoptInt(c.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 0); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// stamping waits until the system stamps: it begins some time after the first connection asks.
+func stamping(t *testing.T) {
+	t.Helper()
+	ours, theirs := pair(t)
+	for range 1000 {
+		theirs.Write([]byte("x"))
+		time.Sleep(time.Millisecond)
+		r := readers.New().(*reader)
+		if _, stamp, err := r.receive(ours.fd, r.buf); err == nil && stamp != 0 {
+			return
+		}
+	}
+	t.Skip("this system does not stamp")
+}
+
+// piece is what a sink got.
+type piece struct {
+	text string
+	at   time.Time
+}
+
+// Bytes have the time at which they came, however much later they are read.
+func TestStampsUnderAStalledConsumer(t *testing.T) {
+	stamping(t)
+	const stall = 30 * time.Millisecond
+	hold, held := make(chan struct{}), make(chan struct{})
+	_, stalls := taken(t, func([]byte, time.Time) ([]byte, bool) { held <- struct{}{}; <-hold; return nil, false })
+	got := make(chan piece, 1)
+	_, theirs := taken(t, func(b []byte, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
+	stalls.Write([]byte("x"))
+	<-held // every other connection waits now
+	before := time.Now()
+	theirs.Write([]byte("a"))
+	after := time.Now()
+	time.Sleep(stall)
+	hold <- struct{}{}
+	if p := <-got; p.at.Before(before.Add(-jitter)) || p.at.After(after.Add(jitter)) {
+		t.Errorf("%v after it was sent, and %v after it had come", p.at.Sub(before), p.at.Sub(after))
+	}
+}
+
+// Read and Write tell when the bytes came and went: an answer never before its question.
+func TestCameAndWrote(t *testing.T) {
+	stamping(t)
+	ours, theirs := pair(t)
+	b := make([]byte, 10)
+	for range 100 {
+		before := time.Now()
+		ours.Write([]byte("question"))
+		if _, err := theirs.Read(b); err != nil {
+			t.Fatal(err)
+		}
+		theirs.Write([]byte("answer"))
+		answered := time.Now()
+		time.Sleep(100 * time.Microsecond)
+		if _, err := ours.Read(b); err != nil {
+			t.Fatal(err)
+		}
+		if wrote, came := ours.Wrote(), ours.Came(); wrote.Before(before) || came.Before(wrote.Add(-jitter)) || came.After(answered.Add(jitter)) {
+			t.Errorf("from %v: written at %v, answered at %v, came at %v", before, wrote, answered, came)
+		}
+	}
+}
+
+// Where the system stamps nothing, or the wall clock was set meanwhile, the time is that after the read.
+func TestWithoutStamps(t *testing.T) {
+	for name, spoil := range map[string]func(*conn){
+		"none":                func(c *conn) { unstamped(t, c) },
+		"the clock went on":   func(*conn) { setWall(time.Hour) },
+		"the clock went back": func(*conn) { setWall(-time.Hour) },
+		"a little":            func(*conn) { setWall(10 * time.Millisecond) },
+	} {
+		got := make(chan piece, 1)
+		ours, theirs := taken(t, func(b []byte, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
+		spoil(ours)
+		for range 3 {
+			before := time.Now()
+			theirs.Write([]byte("a"))
+			p := <-got
+			if now := time.Now(); p.at.Before(before) || p.at.After(now) {
+				t.Errorf("%s: %v after it was sent, %v before now", name, p.at.Sub(before), now.Sub(p.at))
+			}
+		}
+		ours.Close()
+	}
+	wall.mu.Lock()
+	wall.set = time.Time{}
+	wall.mu.Unlock()
+}
+
+// setWall makes the wall clock look as if it had been set since it was read last.
+func setWall(d time.Duration) {
+	wall.mu.Lock()
+	defer wall.mu.Unlock()
+	wall.last = read()
+	wall.last.wall -= int64(d)
+}
+
+// Stamps that cannot be right are not believed.
+func TestStampsThatCannotBe(t *testing.T) {
+	k := clock{reading: read(), trusted: true}
+	last := k.now.Add(-time.Second)
+	stamp := func(d time.Duration) int64 { return k.wall + int64(d) }
+	for _, c := range []struct {
+		name string
+		at   int64
+		want time.Duration // to the reading
+		ok   bool
+	}{
+		{"half a second ago", stamp(-time.Second / 2), -time.Second / 2, true},
+		{"just before the last", stamp(-time.Second - jitter/2), -time.Second, true},
+		{"long before the last", stamp(-2 * time.Second), 0, false},
+		{"to come", stamp(time.Hour), 0, false},
+		{"none", 0, 0, false},
+	} {
+		if at, ok := k.at(c.at, last); ok != c.ok || ok && at.Sub(k.now) != c.want {
+			t.Errorf("%s: %v, %v", c.name, at.Sub(k.now), ok)
+		}
+	}
+	since := k.now
+	for r := read(); r.now.Sub(since) < jitter; r = read() {
+		k.reading = r
+	}
+	k.reading = reading{since, k.wall - int64(k.now.Sub(since))} // a moment ago
+	if at, ok := k.at(k.wall+int64(jitter), last); !ok || at.Sub(since) != jitter {
+		t.Errorf("since the reading: %v, %v", at.Sub(since), ok)
+	}
+}
+
+// One stream is read at once, and so is one whose pieces come soon after each other; many are napped
+// for until nothing more is gathered.
+func TestPace(t *testing.T) {
+	many := &reader{pieces: 1, told: true}
+	var p pace
+	for i := range row {
+		if p.naps() {
+			t.Fatalf("it naps after %d turns", i)
+		}
+		p.turn(false, thick, many)
+	}
+	if !p.naps() {
+		t.Error("it does not nap where turns follow each other closely")
+	}
+	p.turn(true, nap, &reader{pieces: 2, told: true})
+	if !p.naps() {
+		t.Error("it does not nap on where that gathers pieces")
+	}
+	for name, turn := range map[string]func(*pace){
+		"a nap gathered little":          func(p *pace) { p.turn(true, nap, many) },
+		"turns apart":                    func(p *pace) { p.turn(false, 2*thick, many) },
+		"a turn without a piece":         func(p *pace) { p.turn(false, 0, &reader{told: true}) },
+		"one stream is fast":             func(p *pace) { p.turn(false, 0, &reader{pieces: 3, told: true, soon: true}) },
+		"the system stamps nothing":      func(p *pace) { p.turn(false, 0, &reader{pieces: 3}) },
+		"fast, and a nap gathered a lot": func(p *pace) { p.turn(true, nap, &reader{pieces: 9, told: true, soon: true}) },
+	} {
+		p := pace{close: row}
+		if turn(&p); p.naps() {
+			t.Errorf("it naps on after this: %s", name)
+		}
+	}
+}
