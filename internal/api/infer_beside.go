@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/note"
@@ -13,9 +14,9 @@ import (
 
 // Flip is the batch at which a part of a decode step turns compute-bound.
 type Flip struct {
-	Part       infer.Part
-	Batch      int64 // sequences generating on one instance; 0 = none up to FlipsTo
-	ComputeNow bool  // at the best point's batch
+	Part  infer.Part
+	Batch int64         // sequences generating on one instance; 0 = none up to FlipsTo
+	Now   cost.Resource // what binds most of its time at the best point's batch
 }
 
 // flipsTo is the largest batch that flips are looked for at.
@@ -49,14 +50,14 @@ func (a *InferAnswer) explain(q *deploy.Question) error {
 	a.Warnings = a.Warnings.And(slowerCache(q, v, x, in, b.Batch, context)...)
 	flips := in.Engine.Flips(context, flipsTo)
 	a.FlipsTo = flipsTo
-	rows := in.Engine.Explain(&infer.Batch{Decode: 1, DecodeContext: context})
+	n := int64(max(b.Batch, 1))
+	rows := in.Engine.Explain(&infer.Batch{Decode: int(n), DecodeContext: n * context})
 	for part := range infer.NumParts {
 		if !slices.ContainsFunc(rows, func(r infer.Row) bool { return r.Part == part }) {
 			continue // the model has no such part
 		}
 		if part != infer.Communication && part != infer.Overhead {
-			n := flips[part]
-			a.Flips = append(a.Flips, Flip{part, n, n > 0 && int64(b.Batch) >= n})
+			a.Flips = append(a.Flips, Flip{part, flips[part], infer.PartBound(rows, part)})
 		}
 	}
 	if !v.TwoBatch {

@@ -3,10 +3,10 @@ package ask
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
+	"github.com/ridgeline/ridgeline/internal/unit"
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
@@ -61,13 +61,24 @@ func (f *Bench) find(c *bench.Config) error {
 	}
 	kind, bounds, _ := strings.Cut(f.search, "=")
 	low, high, ok := strings.Cut(bounds, "..")
-	a, errA := strconv.ParseFloat(low, 64)
-	b, errB := strconv.ParseFloat(high, 64)
-	s := &bench.Search{Mode: bench.Open, Low: a, High: b, Level: bench.Level{Arrival: f.arrival}}
+	ok = ok && (kind == "rate" || kind == "concurrency")
+	s := &bench.Search{Mode: bench.Open, Level: bench.Level{Arrival: f.arrival}}
+	read := parseRate
 	if kind == "concurrency" {
 		s.Mode, s.Level = bench.Closed, bench.Level{}
+		read = func(text string) (float64, error) { n, err := unit.ParseCount(text); return float64(n), err }
 	}
-	if !ok || errA != nil || errB != nil || kind != "rate" && kind != "concurrency" || s.Check() != nil {
+	for _, end := range []struct {
+		text string
+		to   *float64
+	}{{low, &s.Low}, {high, &s.High}} {
+		v, err := read(end.text)
+		if ok && err != nil {
+			return fmt.Errorf("--search %s: %w", kind, err)
+		}
+		*end.to = v
+	}
+	if !ok || s.Check() != nil {
 		return fmt.Errorf("--search %q: give rate=LOW..HIGH or concurrency=LOW..HIGH, such as rate=1..64", f.search)
 	}
 	if c.SLO == nil {

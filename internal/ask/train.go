@@ -2,7 +2,6 @@ package ask
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/pflag"
@@ -177,8 +176,11 @@ func parseTurn(text string) (map[advise.Knob]float64, error) {
 		if !ok || !known || k >= advise.NumKnobs {
 			return nil, fmt.Errorf("%q is no figure and factor: write for example network=0.5, with one of %s", pair, strings.Join(knobs(), ", "))
 		}
-		by, err := strconv.ParseFloat(factor, 64)
-		if err != nil || !(by >= 1.0/mostTurned && by <= mostTurned) {
+		by, err := unit.ParseNumber(factor, "a factor")
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", name, err)
+		}
+		if !(by >= 1.0/mostTurned && by <= mostTurned) {
 			return nil, fmt.Errorf("%s=%s: give a factor from %g to %d", name, factor, 1.0/mostTurned, mostTurned)
 		}
 		if m[k] > 0 {

@@ -15,6 +15,9 @@ type Price struct {
 	// what an engine does before a product to its operands (quantising). Kernels among
 	// others hide part of both.
 	Start, Around unit.Seconds
+	// Pipes and Memory are what Bound compares: multiplications, those on padding among
+	// them, and HBM traffic, each alone at the rate of the kernel that runs.
+	Pipes, Memory unit.Seconds
 	Bound         Resource
 	// Padded marks a price bound by Compute of which the operation's own FLOPs are under half:
 	// the rest multiplies rows that tiles and heads are filled up with.
@@ -62,6 +65,7 @@ func (m *Machine) price(k kernel) Price {
 	c, h := over(k.flops, k.ceiling), over(k.bytes, max(m.hbm, m.floorRead))
 	p := Price{Compute: unit.Seconds(c), HBM: unit.Seconds(h)}
 	p.Bound, p.Padded = k.bound()
+	p.Pipes, p.Memory = unit.Seconds(k.pipes()), unit.Seconds(k.memory+k.passes)
 	floor, outside := max(c, h), k.start+k.passes
 	est := max(floor, max(k.compute, k.memory)+k.overlap*min(k.compute, k.memory)+outside)
 	p.Floor, p.Estimate, p.Start = unit.Seconds(floor), unit.Seconds(est), unit.Seconds(min(outside, est))
@@ -78,7 +82,7 @@ func (m *Machine) price(k kernel) Price {
 // The last is what no rate explains: starts, SMs without a tile, tiles that wait for
 // their loads, the pipeline's fill.
 func (k *kernel) bound() (r Resource, padded bool) {
-	pipes := over(k.executed, k.rate)
+	pipes := k.pipes()
 	latency := k.start + max(k.compute, k.memory) - max(pipes, k.memory)
 	hbm := k.passes
 	if k.memory >= pipes {
@@ -92,6 +96,9 @@ func (k *kernel) bound() (r Resource, padded bool) {
 	}
 	return Compute, k.executed > 2*k.flops
 }
+
+// pipes is the time of all multiplications, those on padding among them.
+func (k *kernel) pipes() float64 { return over(k.executed, k.rate) }
 
 const (
 	// launch is the time an empty kernel takes in a full stream: 1.8 us on A100, 1.3 us
@@ -107,5 +114,5 @@ const (
 
 func (p Price) times(n float64) Price {
 	k := unit.Seconds(n)
-	return Price{p.Compute * k, p.HBM * k, p.Floor * k, p.Estimate * k, p.Upper * k, p.Start * k, p.Around * k, p.Bound, p.Padded}
+	return Price{p.Compute * k, p.HBM * k, p.Floor * k, p.Estimate * k, p.Upper * k, p.Start * k, p.Around * k, p.Pipes * k, p.Memory * k, p.Bound, p.Padded}
 }

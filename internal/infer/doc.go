@@ -47,6 +47,8 @@ type Step struct {
 	Wire                unit.Seconds           // of Total: waiting for latency between nodes
 	// Speed of light: each resource alone at its achieved rate.
 	Compute, HBM, NVLink, Network unit.Seconds
+	// Multiplications with those on padding, and memory traffic, at the kernels' own rates.
+	Pipes, Memory unit.Seconds
 }
 
 // Stepper prices steps. Implementations are deterministic, allocate nothing per

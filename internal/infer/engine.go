@@ -25,6 +25,7 @@ type Engine struct {
 	extra   float64 // half less what the machine's prices hold of it; may be negative
 	scratch []work.Op
 	notes   note.List // warnings
+	narrow  bool      // weights are read in fewer bits than they are multiplied in, by kernels that nobody measured
 	assumed note.List
 	memory  Memory
 	load    cacheLoad // of the stage in memory
@@ -73,6 +74,7 @@ func New(s *Setup) (*Engine, error) {
 	if e.ops.ExpertProduct.Bits() <= 8 {
 		e.ops.Dispatch = unit.FP8Block
 	}
+	e.named()
 	e.layers()
 	e.machine = e.machine.Reading(e.WorkingSet())
 	e.expertKernel()
@@ -99,21 +101,6 @@ func (e *Engine) price() error {
 	}
 	e.extra = e.half - own
 	return nil
-}
-
-// product is the format that weights stored in f are multiplied in: f where the
-// device multiplies it, 16 bit otherwise, which reads the few bytes and widens
-// them. 4-bit integers are always widened (GPTQ and AWQ kernels).
-func (e *Engine) product(f unit.Format, what string) unit.Format {
-	if f != unit.INT4 && e.machine.Supports(f) == nil {
-		return f
-	}
-	if what == "experts" && !e.setup.Model.MoE() {
-		return unit.BF16
-	}
-	wide := e.wide()
-	e.assumed = append(e.assumed, note.New(note.NoProducts, "device format what _ wide", "%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide))
-	return wide
 }
 
 // wide is the 16-bit format that the device multiplies.

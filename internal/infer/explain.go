@@ -16,6 +16,8 @@ type Row struct {
 	Bytes   unit.Bytes // HBM traffic; of a collective, what it sends over all links
 	Compute unit.Seconds
 	HBM     unit.Seconds
+	Pipes   unit.Seconds // see cost.Price
+	Memory  unit.Seconds
 	Floor   unit.Seconds
 	Total   unit.Seconds
 	Upper   unit.Seconds
@@ -32,8 +34,8 @@ func (r *Row) Intensity() float64 {
 }
 
 // Flips is, for each part, the smallest number of generating sequences of the
-// instance, each with context KV tokens, at which its work takes longer than its
-// bytes at the achieved rates; 0 where that happens at none up to most.
+// instance, each with context KV tokens, at which its multiplications, those on padding
+// among them, take longer than its bytes; 0 where that happens at none up to most.
 func (e *Engine) Flips(context, most int64) [NumParts]int64 {
 	var flips [NumParts]int64
 	for p := range NumParts {
@@ -55,24 +57,38 @@ func (e *Engine) Flips(context, most int64) [NumParts]int64 {
 
 // computes tells whether part p of a decode step of n sequences is bound by its work.
 func (e *Engine) computes(p Part, n, context int64) bool {
-	var compute, hbm unit.Seconds
+	var pipes, memory unit.Seconds
 	for _, r := range e.Explain(&Batch{Decode: int(n), DecodeContext: n * context}) {
 		if r.Part == p {
-			compute += r.Compute
-			hbm += r.HBM
+			pipes += r.Pipes
+			memory += r.Memory
 		}
 	}
-	return compute > 0 && compute >= hbm
+	return pipes > 0 && pipes >= memory
 }
 
-// Bound names the resource that decides a step: the largest of the ceilings, or
-// latency where waits, launches and the engine's own time exceed it.
+// PartBound is what binds most of a part's time among rows.
+func PartBound(rows []Row, p Part) (most cost.Resource) {
+	var times [cost.Latency + 1]unit.Seconds
+	for i := range rows {
+		if r := &rows[i]; r.Part == p {
+			if times[r.Bound] += r.Total; times[r.Bound] > times[most] {
+				most = r.Bound
+			}
+		}
+	}
+	return most
+}
+
+// Bound names the resource that decides a step: the largest of multiplications, with
+// those on padding, memory traffic and the links' bytes, or latency where waits, launches
+// and the engine's own time exceed it.
 func (s *Step) Bound() cost.Resource {
-	best, bound := s.Compute, cost.Compute
+	best, bound := s.Pipes, cost.Compute
 	for _, r := range []struct {
 		t  unit.Seconds
 		of cost.Resource
-	}{{s.HBM, cost.HBM}, {s.NVLink, cost.ScaleUp}, {s.Network, cost.Network}} {
+	}{{s.Memory, cost.HBM}, {s.NVLink, cost.ScaleUp}, {s.Network, cost.Network}} {
 		if r.t > best {
 			best, bound = r.t, r.of
 		}
@@ -82,3 +98,7 @@ func (s *Step) Bound() cost.Resource {
 	}
 	return bound
 }
+
+// Padded tells that most of a step's multiplications are on rows that tiles and heads are
+// filled up with.
+func (s *Step) Padded() bool { return s.Pipes > 2*s.Compute }

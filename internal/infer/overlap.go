@@ -89,7 +89,7 @@ func (t *TwoBatch) join(a, b Step) Step {
 	s := Step{
 		Total: overhead + max(ca, mb) + max(cb, ma) + min(ca, ma)/unit.Seconds(max(t.Layers, 1)),
 		Upper: a.Upper + b.Upper, Wire: a.Wire + b.Wire,
-		Compute: a.Compute + b.Compute, HBM: a.HBM + b.HBM, NVLink: a.NVLink + b.NVLink, Network: a.Network + b.Network,
+		Compute: a.Compute + b.Compute, HBM: a.HBM + b.HBM, NVLink: a.NVLink + b.NVLink, Network: a.Network + b.Network, Pipes: a.Pipes + b.Pipes, Memory: a.Memory + b.Memory,
 	}
 	s.Total = min(s.Total, a.Total+b.Total)
 	s.Upper = max(s.Upper, s.Total)

@@ -72,10 +72,11 @@ func DecodeRanges(data []byte) ([]Ranges, error) {
 // AllRanges are the ranges of GPUs with kernels of their own and then of others.
 func AllRanges() []Ranges { return slices.Clone(loadRanges()) }
 
-// Ranges is how far to trust the engine's predictions.
+// Ranges is how far to trust the engine's predictions: as on unmeasured GPUs where kernels
+// widen weights that nobody measured so.
 func (e *Engine) Ranges() *Ranges {
 	rs := loadRanges()
-	if ranHere(e.profile, e.setup.Cluster.Device) {
+	if ranHere(e.profile, e.setup.Cluster.Device) && !e.narrow {
 		return &rs[0]
 	}
 	return &rs[1]

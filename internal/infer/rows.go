@@ -88,7 +88,7 @@ func (e *Engine) tabled(c *curve, n int64, times float64) []Row {
 		for _, t := range [...]struct {
 			to   *unit.Seconds
 			a, b unit.Seconds
-		}{{&r.Compute, a.Compute, b.Compute}, {&r.HBM, a.HBM, b.HBM}, {&r.Floor, a.Floor, b.Floor}, {&r.Total, a.Total, b.Total}, {&r.Upper, a.Upper, b.Upper}} {
+		}{{&r.Compute, a.Compute, b.Compute}, {&r.HBM, a.HBM, b.HBM}, {&r.Pipes, a.Pipes, b.Pipes}, {&r.Memory, a.Memory, b.Memory}, {&r.Floor, a.Floor, b.Floor}, {&r.Total, a.Total, b.Total}, {&r.Upper, a.Upper, b.Upper}} {
 			*t.to = t.a*(1-x) + t.b*x
 		}
 	}
@@ -113,7 +113,7 @@ func (e *Engine) row(op *work.Op, times float64) Row {
 		return r
 	}
 	p := e.kernel(op)
-	r.Bound, r.Padded = p.Bound, p.Padded
+	r.Bound, r.Padded, r.Pipes, r.Memory = p.Bound, p.Padded, n*p.Pipes, n*p.Memory
 	r.Compute, r.HBM, r.Floor, r.Total, r.Upper = n*p.Compute, n*p.HBM, n*p.Floor, n*p.Estimate, n*p.Upper
 	return r
 }

@@ -77,6 +77,8 @@ func (s *Speculative) add(step *Step, n float64) {
 	step.Wire += unit.Seconds(n) * d.Wire
 	step.Compute += unit.Seconds(n) * d.Compute
 	step.HBM += unit.Seconds(n) * d.HBM
+	step.Pipes += unit.Seconds(n) * d.Pipes
+	step.Memory += unit.Seconds(n) * d.Memory
 	step.NVLink += unit.Seconds(n) * d.NVLink
 	step.Network += unit.Seconds(n) * d.Network
 }

@@ -157,6 +157,7 @@ func (e *Engine) overhead(b *Batch) unit.Seconds {
 func (e *Engine) finish(b *Batch, s *sums, scale float64) Step {
 	extra, over := s.exchanges*e.extra, float64(e.overhead(b))
 	out := Step{Compute: unit.Seconds(s.compute), HBM: unit.Seconds(s.hbm), NVLink: unit.Seconds(s.nvlink), Network: unit.Seconds(s.network),
+		Pipes: unit.Seconds(s.pipes), Memory: unit.Seconds(s.memory),
 		Wire: unit.Seconds(s.exchanges * e.half)}
 	for i := range s.parts {
 		out.Parts[i] = unit.Seconds(s.parts[i] * scale)

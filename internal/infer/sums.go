@@ -12,6 +12,7 @@ type sums struct {
 	parts                         [NumParts]float64 // estimates
 	total, upper                  float64           // estimate is the sum of parts
 	compute, hbm, nvlink, network float64           // ceilings, each resource alone
+	pipes, memory                 float64           // see Step
 	exchanges                     float64           // collectives that cross nodes
 }
 
@@ -26,6 +27,8 @@ func (s *sums) add(o *sums, n float64) {
 	s.hbm += n * o.hbm
 	s.nvlink += n * o.nvlink
 	s.network += n * o.network
+	s.pipes += n * o.pipes
+	s.memory += n * o.memory
 	s.exchanges += n * o.exchanges
 }
 
@@ -50,6 +53,8 @@ func (e *Engine) op(s *sums, op *work.Op) {
 	s.upper += float64(p.Upper)
 	s.compute += float64(p.Compute)
 	s.hbm += float64(p.HBM)
+	s.pipes += float64(p.Pipes)
+	s.memory += float64(p.Memory)
 }
 
 // collective prices one collective of a step: the latency of an all-reduce inside a

@@ -35,6 +35,7 @@ const (
 	QueueRoom       Code = "queue_room"
 	EdgeOfLoads     Code = "edge_of_loads"
 	SlowerCache     Code = "slower_cache"
+	NamedFormat     Code = "named_format"
 	RolesKept       Code = "roles_kept"
 	RolesSimulated  Code = "roles_simulated"
 	KVLinkAssumed   Code = "kv_link_assumed"

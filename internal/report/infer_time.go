@@ -21,10 +21,14 @@ func inferTime(p *Page, a *api.InferAnswer) {
 	p.Bars(float64(s.Total), stepParts(s))
 	p.Text(0, "At least %s, every resource overlapped; at most %s. Each resource alone at its achieved rate:", unit.FormatSeconds(s.Floor), unit.FormatSeconds(s.Upper))
 	var qs []Quantity
+	padded := unit.Seconds(0)
+	if s.Padded() {
+		padded = s.Pipes
+	}
 	for _, x := range []struct {
 		name string
 		t    unit.Seconds
-	}{{"memory bandwidth", s.HBM}, {"compute", s.Compute}, {"scale-up link", s.NVLink}, {"network", s.Network}, {"network latency", s.Wire}} {
+	}{{"memory bandwidth", s.HBM}, {"compute", s.Compute}, {"with padding", padded}, {"scale-up link", s.NVLink}, {"network", s.Network}, {"network latency", s.Wire}} {
 		if x.t > 0 {
 			qs = append(qs, Quantity{x.name, unit.FormatSeconds(x.t), float64(x.t)})
 		}
@@ -87,17 +91,14 @@ func inferFlips(p *Page, a *api.InferAnswer) {
 	p.section("What binds each part of a decode step, by sequences generating on one instance")
 	var rows [][]string
 	for _, f := range a.Flips {
-		row := []string{f.Part.String(), "memory bandwidth", "memory bandwidth", fmt.Sprintf("not up to %s", Grouped(int64(a.FlipsTo)))}
-		if f.ComputeNow {
-			row[1] = "compute"
-		}
+		from := fmt.Sprintf("not up to %s", Grouped(int64(a.FlipsTo)))
 		if f.Batch > 0 {
-			row[3] = "from " + Grouped(int64(f.Batch))
+			from = "from " + Grouped(int64(f.Batch))
 		}
-		rows = append(rows, []string{row[0], row[1], row[3]})
+		rows = append(rows, []string{f.Part.String(), f.Now.String(), from})
 	}
 	p.Table([]Column{Left("part"), Left("at " + Grouped(int64(a.Best.Best.Batch))), Left("compute-bound")}, rows)
-	p.Text(0, "Below, a larger batch is nearly free: throughput grows with it. Above, it costs its time.")
+	p.Text(0, "Compute counts rows that tiles and heads are filled up with; it exceeds memory traffic from the batch on that stands behind. Below, a larger batch is nearly free: throughput grows with it. Above, it costs its time.")
 }
 
 // inferSpeculation says where drafting pays on the best layout.

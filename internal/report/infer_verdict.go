@@ -121,7 +121,7 @@ func rangeText(p *deploy.Point) string {
 		text += " and " + span(first) + " to the first"
 	}
 	if !p.Ranges.Measured {
-		text += "; wider than usual, as no measured run is of this GPU"
+		text += "; wider than usual, as no measured run is of this GPU with such weights"
 	}
 	return text
 }
@@ -182,6 +182,9 @@ func boundWords(p *deploy.Point) string {
 	share := func(t unit.Seconds) string { return unit.FormatPercent(float64(t / s.Total)) }
 	switch p.Bound {
 	case cost.Compute.String():
+		if s.Padded() {
+			return fmt.Sprintf("compute: multiplications need %s of a decode step, most of them on rows that tiles and heads are filled up with", share(s.Pipes))
+		}
 		return fmt.Sprintf("compute: the matrix units alone need %s of a decode step", share(s.Compute))
 	case cost.HBM.String():
 		return fmt.Sprintf("memory bandwidth: reading weights and cache alone needs %s of a decode step", share(s.HBM))

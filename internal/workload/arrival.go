@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"strconv"
 	"strings"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
 	"time"
 )
 
@@ -43,8 +45,11 @@ func ParseProcess(s string) (a Arrival, err error) {
 	case name == "poisson" && !given:
 		return Arrival{Process: Poisson, Variation: 1}, nil
 	case name == "gamma" && given:
-		v, err := strconv.ParseFloat(cv, 64)
-		if err != nil || !(v >= minVariation && v <= maxVariation) {
+		v, err := unit.ParseNumber(cv, "a coefficient of variation")
+		if err != nil {
+			return a, fmt.Errorf("arrival %q, for example gamma:2: %w", s, err)
+		}
+		if !(v >= minVariation && v <= maxVariation) {
 			return a, fmt.Errorf("arrival %q: the coefficient of variation must be a number from %g to %g, for example gamma:2", s, minVariation, float64(maxVariation))
 		}
 		return Arrival{Process: Gamma, Variation: v}, nil

@@ -31,6 +31,7 @@ export const viNotes: Record<string, Wording> = {
   attention_assumed: (v, f) => `Attention chiều xuôi của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} tốc độ GEMM của nó.`,
   backward_assumed: (v, f) => `Attention chiều ngược của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} tốc độ chiều xuôi của nó.`,
   no_products: (v) => `${w(v, 'device')} không nhân được ${w(v, 'format')}: ${known(tensors, w(v, 'what'))} được đọc ở ${w(v, 'format')} và nhân ở ${w(v, 'wide')}.`,
+  named_format: (v) => `Tên ${w(v, 'model')} ghi ${w(v, 'word')}, cấu hình của nó không nêu lượng tử hóa: trọng số được coi là ${w(v, 'format')}; hãy chọn ${w(v, 'state')} cho trọng số nếu đúng vậy.`,
 
   narrow_memory: (v, f) => `Chỉ còn dư ${f.bytes(n(v, 'bytes'))}, ít hơn sai số trung vị của bộ nhớ dự đoán: hãy đo thử.`,
   zero_pipeline: () => 'Chưa đợt chạy đã công bố nào kết hợp ZeRO-3 với đường ống: ước lượng này chưa được kiểm chứng.',
