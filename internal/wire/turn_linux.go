@@ -1,11 +1,16 @@
 package wire
 
 import (
+	"runtime"
 	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
+
+// yield is how long a loop goes on before it lets Go's scheduler look for timers that are due: the thread
+// that waited for them and for the poller is the one that serves the loop.
+const yield = time.Millisecond
 
 // turns is what a loop's goroutine has before it.
 type turns struct {
@@ -28,8 +33,12 @@ func (l *loop) run() {
 	const most = 128 // events
 	t := turns{loop: l, reader: reader{buf: make([]byte, Piece)}, events: make([]unix.EpollEvent, most), conns: make([]*conn, most)}
 	err := l.ready.Read(func(uintptr) bool {
+		yielded := time.Now()
 		for waited := true; t.turn(waited); {
-			waited = false
+			if waited = false; t.ended.Sub(yielded) > yield {
+				runtime.Gosched()
+				yielded = t.ended
+			}
 		}
 		return false // wait for the next event
 	})
