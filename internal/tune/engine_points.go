@@ -39,6 +39,10 @@ func (o *Outcome) points(in *Input) ([]point, error) {
 				o.unused(run.Record, r, fmt.Sprintf("of %d threads, the machine's figures are of %d", r.Threads, t))
 				continue
 			}
+			if passing(run.Record, r) {
+				o.unused(run.Record, r, fmt.Sprintf("seen in passing, %d times beside steps of %d and more", r.Repeats, enough))
+				continue
+			}
 			list = append(list, newPoint(run.Model, r))
 		}
 		if len(list) == before {
@@ -46,6 +50,21 @@ func (o *Outcome) points(in *Input) ([]point, error) {
 		}
 	}
 	return list, nil
+}
+
+// passing tells of a step that generates while requests begin or end, where others of its
+// run were held long enough: a rate of its own would be that of the disturbance.
+func passing(run *record.Record, r *record.Result) bool {
+	held := func(x *record.Result) bool { return x.What == "decode" && x.Repeats >= enough && x.Best > 0 }
+	if r.What != "decode" || r.Repeats == 0 || held(r) {
+		return false
+	}
+	for i := range run.Results {
+		if x := &run.Results[i]; x.Kind == record.Serving && held(x) {
+			return true
+		}
+	}
+	return false
 }
 
 func newPoint(m *model.Model, r *record.Result) point {

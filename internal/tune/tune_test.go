@@ -72,6 +72,18 @@ func TestFitRecoversAMachine(t *testing.T) {
 	if math.Abs(e.Core/want.decode-1) > 0.06 || e.Host.Step != 1e-3 { // the search goes in steps of 10 %
 		t.Errorf("core %g, host %g", e.Core, float64(e.Host.Step))
 	}
+	// A step that was seen three times while requests ended gets no rate of its own.
+	for i := range rec.Results {
+		rec.Results[i].Repeats, rec.Results[i].Best = 20, rec.Results[i].Value
+	}
+	rec.Results = append(rec.Results, record.Result{Kind: record.Serving, What: "decode", Unit: "s", HostSeconds: 1e-3, Batch: 3, Context: 100, Repeats: 3, Value: 9})
+	passed, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}, Runs: []Run{{m, rec}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows := passed.Machine.Device.Kernels.Engines[0].Rows; len(rows) != len(e.Rows) || !slices.ContainsFunc(passed.Unused, func(u string) bool { return strings.Contains(u, "in passing") }) {
+		t.Errorf("rates %+v, unused %+v", rows, passed.Unused)
+	}
 	other := small(t, unit.Q8_0)
 	other.Layers = other.Layers[:2]
 	unseen := newPoint(other, &record.Result{What: "decode", Batch: 2, Context: 700, Value: 1})
