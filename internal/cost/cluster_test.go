@@ -1,10 +1,12 @@
 package cost
 
 import (
+	"math"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
+	"github.com/ridgeline/ridgeline/internal/work"
 )
 
 func fig(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Published, Source: "test"} }
@@ -45,5 +47,29 @@ func near(t *testing.T, what string, got, want, tolerance float64) {
 	t.Helper()
 	if !(got >= want*(1-tolerance) && got <= want*(1+tolerance)) {
 		t.Errorf("%s = %.4g, want %.4g within %.2g", what, got, want, tolerance)
+	}
+}
+
+// Nodes of one GPU have no scale-up link: every collective crosses the network, in finite time.
+func TestNodesOfOneGPU(t *testing.T) {
+	c := h800(16)
+	c.Node.GPUs = 1
+	for _, rails := range []bool{false, true} {
+		c.Fabric.Rails = rails
+		for _, o := range []Options{{}, {UsePeak: true}, {Engine: "sglang"}} {
+			m, err := New(c, o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, k := range kinds {
+				for _, x := range []*work.Comm{comm(k, 2, 1, 1<<20), comm(k, 16, 1, 1<<30), {Kind: k, Size: 8, Stride: 2, Bytes: 1 << 14, OneShot: true, Eager: true, LowLatency: true, TopK: 8, Experts: 256}} {
+					p := m.Collective(x)
+					checkTransfer(t, p)
+					if p.ScaleUpBytes != 0 || p.Network <= 0 || math.IsInf(float64(p.Upper), 0) {
+						t.Errorf("kind %d of %d, %+v: %+v", k, x.Size, o, p)
+					}
+				}
+			}
+		}
 	}
 }

@@ -112,6 +112,9 @@ func (m *Machine) transfer(l legs) Transfer {
 	if l.rate > 0 {
 		rate = l.rate
 	}
+	if rate == 0 {
+		rate = nic // a node of one GPU has no other link: its own part keeps pace with the ring
+	}
 	if l.uplink {
 		nic = m.uplink
 	}

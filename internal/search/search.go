@@ -90,6 +90,9 @@ func Run(ctx context.Context, e *train.Evaluator, s *Space, o Options) (*Outcome
 	}
 	wg.Wait()
 	out, err := pl.finish(ctx, e, o.Top)
+	if out == nil {
+		return nil, err
+	}
 	if err == nil && len(out.Plans) == 0 && out.Count.TooLarge > 0 && ctx.Err() == nil {
 		err = out.nearest(e, s, jobs)
 	}
