@@ -181,7 +181,7 @@ func TestBadLoads(t *testing.T) {
 // step: what prompts take is the same, but it falls on the first token and less between
 // tokens. A single client and a clump that one step reads are not interrupted at all.
 // Engines that mix both keep groups in step only, see Load.Fixed: rates are the same and
-// first tokens come up to a sixth later.
+// first tokens come up to a fifth later.
 func TestLockstep(t *testing.T) {
 	for engine, together := range map[string]bool{"vllm": false, "sglang": true} {
 		e := mustEngine(t, "qwen3-32b", "h100x8", plan.Serving{TP: 8}, func(s *infer.Setup) { s.Profile, _ = infer.FindProfile(engine, "hopper") })
@@ -197,7 +197,7 @@ func TestLockstep(t *testing.T) {
 			tolerance := 0.25
 			if !together {
 				tolerance = 0.01
-				within(t, "steady TTFT", float64(alike.Steady), 1.08*float64(apart.Steady), 0.08)
+				within(t, "steady TTFT", float64(alike.Steady), 1.09*float64(apart.Steady), 0.09)
 			}
 			within(t, "requests per second", alike.Requests, apart.Requests, tolerance)
 			if alike.TPOT > apart.TPOT*1.02 || alike.TTFT < apart.TTFT*0.5 {

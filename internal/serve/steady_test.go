@@ -137,7 +137,7 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 // chance, and the closed form agrees as on one replica; lengths within half of the
 // nominal ones, since the opening burst lasts for rounds where they vary less. Users of
 // equal lengths keep the groups that they came in: fewer steps are long, and the closed
-// form, which forms groups anew, is 2 to 7 % slower; its long steps follow one another and
+// form, which forms groups anew, is 2 to 9 % slower; its long steps follow one another and
 // hold newcomers up as the simulated ones do.
 func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 	const isl, osl, rounds = 4096, 1024, 20
@@ -159,7 +159,7 @@ func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 			load *workload.Workload
 			rate float64 // tolerance of steps and tokens
 			ttft float64
-		}{"varied": {varied, 0.04, 0.25}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), 0.08, 0.15}} {
+		}{"varied": {varied, 0.04, 0.25}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), 0.09, 0.15}} {
 			p, err := infer.Steady(e, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(c.n), Fixed: name == "equal"})
 			if err != nil {
 				t.Fatal(err)

@@ -8,6 +8,8 @@ import (
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/calib"
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/model"
 )
 
 // unexplainedTTFT is how far a fit may leave the first tokens off on the median: half as much again
@@ -62,9 +64,10 @@ func distinct(runs []ServingRun) (list []ServingRun, twice []Skipped) {
 	return list, twice
 }
 
-// anew is a predictor of the same models that has built nothing yet.
+// anew is a predictor of the same models that has built nothing yet; what it reads of models and
+// clusters, the predictors made of it share.
 func (p *ServingPredictor) anew() *ServingPredictor {
-	return &ServingPredictor{Configs: p.Configs, ctx: p.ctx}
+	return &ServingPredictor{Configs: p.Configs, ctx: p.ctx, models: map[string]*model.Model{}, clusters: map[string]*hw.Cluster{}}
 }
 
 // interrupted is the error of a fit that was ended early.

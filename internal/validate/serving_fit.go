@@ -24,14 +24,15 @@ type ProfileFit struct {
 	prices prices
 }
 
-// knob is one fitted constant of a profile: its key, the runs that settle it, where the
-// search starts and its bounds.
+// knob is one fitted constant of a profile: its key, the runs that settle it, where engines
+// lie and its bounds.
 type knob struct {
-	key, settles     string
-	start, low, high float64 // start of the first search; the second starts from other
-	other            float64
-	of               func(*infer.Profile) float64
-	set              func(*infer.Profile, float64)
+	key, settles string
+	usual        float64 // of the releases that were fitted
+	spread       float64 // their standard deviation about it
+	low, high    float64
+	of           func(*infer.Profile) float64
+	set          func(*infer.Profile, float64)
 }
 
 const micro = 1e-6
@@ -41,16 +42,21 @@ const micro = 1e-6
 // to 100 us; under lasting load clocks fall by at least a tenth (fact I9's prefill
 // units); kernels hide some or none of their start; ranks of a node wait for each
 // other up to as long again; tokenisers read at least 100,000 tokens per second.
+// What is usual, and the spread about it, are mean and deviation of five releases (two of
+// SGLang and of TensorRT-LLM, one of vLLM) fitted with the bounds alone, but of step_us and
+// admission_steps. All three engines plan a step while the one before runs, so that none of
+// its host's time is usual; the releases lie 900 us from that. Operators choose admission:
+// its spread is that of even odds over the bounds.
 var knobs = []knob{
-	{"step_us", "runs of small models at few users", 800 * micro, 0, 4e-3, 1.2e-3, func(p *infer.Profile) float64 { return float64(p.Step) }, func(p *infer.Profile, v float64) { p.Step = unit.Seconds(v) }},
-	{"sequence_us", "runs of small models at 64 users and more", 5 * micro, 0, 100 * micro, 5 * micro, func(p *infer.Profile) float64 { return float64(p.Sequence) }, func(p *infer.Profile, v float64) { p.Sequence = unit.Seconds(v) }},
-	{"prompt_us", "TTFT of short prompts at one user", 500 * micro, 0, 20e-3, 2e-3, func(p *infer.Profile) float64 { return float64(p.Prompt) }, func(p *infer.Profile, v float64) { p.Prompt = unit.Seconds(v) }},
-	{"sustained_share", "runs of large models at many users", 0.85, 0.75, 0.9, 0.9, func(p *infer.Profile) float64 { return p.Sustained }, func(p *infer.Profile, v float64) { p.Sustained = v }},
-	{"request_token_us", "TTFT of long prompts at one user", 2 * micro, 0, 10 * micro, 2 * micro, func(p *infer.Profile) float64 { return float64(p.RequestToken) }, func(p *infer.Profile, v float64) { p.RequestToken = unit.Seconds(v) }},
-	{"launch_share", "runs of small models at few users, or on several GPUs", 0.7, 0, 1.2, 0.25, func(p *infer.Profile) float64 { return p.Launch }, func(p *infer.Profile, v float64) { p.Launch = v }},
-	{"quantise_share", "runs with weights in FP8 or fewer bits", 0.5, 0, 1, 0.5, func(p *infer.Profile) float64 { return p.Quantise }, func(p *infer.Profile, v float64) { p.Quantise = v }},
-	{"arrival", "runs on several GPUs", 1.5, 1, 2, 1.8, func(p *infer.Profile) float64 { return p.Arrival }, func(p *infer.Profile, v float64) { p.Arrival = v }},
-	{"admission_steps", "TTFT at two users and more", 6, 0, 60, 6, func(p *infer.Profile) float64 { return p.Admission }, func(p *infer.Profile, v float64) { p.Admission = v }},
+	{"step_us", "runs of small models at few users", 0, 900 * micro, 0, 4e-3, func(p *infer.Profile) float64 { return float64(p.Step) }, func(p *infer.Profile, v float64) { p.Step = unit.Seconds(v) }},
+	{"sequence_us", "runs of small models at 64 users and more", 8.6 * micro, 8.4 * micro, 0, 100 * micro, func(p *infer.Profile) float64 { return float64(p.Sequence) }, func(p *infer.Profile, v float64) { p.Sequence = unit.Seconds(v) }},
+	{"prompt_us", "TTFT of short prompts at one user", 770 * micro, 720 * micro, 0, 20e-3, func(p *infer.Profile) float64 { return float64(p.Prompt) }, func(p *infer.Profile, v float64) { p.Prompt = unit.Seconds(v) }},
+	{"sustained_share", "runs of large models at many users", 0.875, 0.025, 0.75, 0.9, func(p *infer.Profile) float64 { return p.Sustained }, func(p *infer.Profile, v float64) { p.Sustained = v }},
+	{"request_token_us", "TTFT of long prompts at one user", 3 * micro, 0.7 * micro, 0, 10 * micro, func(p *infer.Profile) float64 { return float64(p.RequestToken) }, func(p *infer.Profile, v float64) { p.RequestToken = unit.Seconds(v) }},
+	{"launch_share", "runs of small models at few users, or on several GPUs", 0.69, 0.26, 0, 1.2, func(p *infer.Profile) float64 { return p.Launch }, func(p *infer.Profile, v float64) { p.Launch = v }},
+	{"quantise_share", "runs with weights in FP8 or fewer bits", 0.49, 0.24, 0, 1, func(p *infer.Profile) float64 { return p.Quantise }, func(p *infer.Profile, v float64) { p.Quantise = v }},
+	{"arrival", "runs on several GPUs", 1.54, 0.15, 1, 2, func(p *infer.Profile) float64 { return p.Arrival }, func(p *infer.Profile, v float64) { p.Arrival = v }},
+	{"admission_steps", "TTFT at two users and more", 10, 17, 0, 60, func(p *infer.Profile) float64 { return p.Admission }, func(p *infer.Profile, v float64) { p.Admission = v }},
 }
 
 // local are the knobs that a GPU generation has of its own: how kernels overlap and
@@ -60,14 +66,11 @@ var local = knobs[len(knobs)-4:]
 
 // Limits of what one row adds to the loss, so that runs which went wrong, or whose first
 // tokens waited for something that their table does not say, do not draw the constants;
-// the weight of TTFT, which differs more between equal runs; and what a constant at the
-// end of its range costs more than in its middle: enough that a constant which the runs
-// do not tell stays near where it was expected, too little to move one that they do.
+// and the weight of TTFT, which differs more between equal runs.
 const (
 	mostTPOT   = 0.5
 	mostTTFT   = 0.35
 	weightTTFT = 0.3
-	prior      = 0.02
 )
 
 // release is the runs of those versions of an engine that share profiles.
@@ -129,6 +132,16 @@ func (e *release) without(of func(*ServingRun) string, value string) *release {
 	return out
 }
 
+// usual is an engine's profile with the constants of the mean release.
+func usual(base *infer.Profile) *infer.Profile {
+	p := *base
+	p.Arch = ""
+	for _, k := range knobs {
+		k.set(&p, k.usual)
+	}
+	return &p
+}
+
 // fit fits a release: all constants over all generations, then the local ones of each
 // generation on top, where there are several.
 func (e *release) fit(p *ServingPredictor) ([]ProfileFit, error) {
@@ -139,9 +152,9 @@ func (e *release) fit(p *ServingPredictor) ([]ProfileFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := *base
+	start := usual(base)
 	start.Before = e.before
-	general := fitOne(e.rows, &start, knobs, p)
+	general := fitOne(e.rows, aboutOf(e.rows, start, knobs, between), p)
 	fits := []ProfileFit{general}
 	if e.before != "" && len(e.byArch) < 2 {
 		return fits, nil
@@ -152,7 +165,7 @@ func (e *release) fit(p *ServingPredictor) ([]ProfileFit, error) {
 		}
 		own := general.Profile
 		own.Arch = arch
-		fits = append(fits, fitOne(e.byArch[arch], &own, local, p))
+		fits = append(fits, fitOne(e.byArch[arch], aboutOf(e.byArch[arch], &own, local, within), p))
 	}
 	return fits, nil
 }

@@ -22,8 +22,8 @@ type leaveOutWay struct {
 }
 
 var leaveOuts = []leaveOutWay{
-	{"model", 0.105, modelOfRun, []func(*ServingRun) string{modelOfRun, engineOfRun}},
-	{"gpu", 0.105, gpuOfRun, []func(*ServingRun) string{gpuOfRun, engineOfRun}},
+	{"model", 0.09, modelOfRun, []func(*ServingRun) string{modelOfRun, engineOfRun}},
+	{"gpu", 0.09, gpuOfRun, []func(*ServingRun) string{gpuOfRun, engineOfRun}},
 	{CutRow, 0.08, func(r *ServingRun) string { return foldOf(r.ID) }, []func(*ServingRun) string{modelOfRun, gpuOfRun, engineOfRun}},
 	{CutService, 0.1, func(r *ServingRun) string { return foldOf(r.service()) }, []func(*ServingRun) string{modelOfRun, gpuOfRun, engineOfRun}},
 }

@@ -149,7 +149,7 @@ func fitMachine(rows []ServingRun, d *hw.Device, p *ServingPredictor) (*MachineF
 	f := &MachineFit{Runs: rows, Start: start}
 	var list []knob
 	list, f.Kept = settled(rows, &start, p)
-	f.ProfileFit = fitOne(rows, &start, list, p)
+	f.ProfileFit = fitOne(rows, aboutMachine(rows, &start, list), p)
 	if err := f.explained(rows, p); err != nil {
 		return nil, err
 	}
@@ -174,7 +174,7 @@ func fitMachine(rows []ServingRun, d *hw.Device, p *ServingPredictor) (*MachineF
 	for _, v := range valuesOf(rows, part) {
 		out := slices.DeleteFunc(slices.Clone(rows), func(r ServingRun) bool { return part(&r) != v })
 		rest := slices.DeleteFunc(slices.Clone(rows), func(r ServingRun) bool { return part(&r) == v })
-		g := fitOne(rest, &start, list, p)
+		g := fitOne(rest, aboutMachine(rest, &start, list), p)
 		for _, s := range g.scored(out, p) {
 			held[s.ID] = s
 		}

@@ -6,61 +6,83 @@ import (
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
-// The pattern search: factors of 1.5 down to 1.04, from two places. Host time and
-// hidden starts nearly make up for each other, so that the second place, of longer
-// host times, must be clearly better.
+// The pattern search steps by two standard deviations down to a twelfth of one.
 const (
-	rounds  = 10
-	shrink  = 0.75
-	clearly = 0.97
+	rounds = 9
+	widest = 2.0
+	shrink = 0.7
 )
 
-// fitOne sets the knobs of a copy of base to the smallest loss over the rows that a
-// pattern search finds.
-func fitOne(rows []ServingRun, base *infer.Profile, list []knob, p *ServingPredictor) ProfileFit {
-	best := ProfileFit{Loss: math.Inf(1)}
-	for second := range 2 {
-		f := ProfileFit{Profile: *base, Rows: len(rows)}
-		for _, k := range list {
-			k.set(&f.Profile, [...]float64{k.start, k.other}[second])
-		}
-		f.descend(rows, list, p)
-		if f.Loss < clearly*best.Loss {
-			best = f
-		}
-	}
-	t := best.ratios(rows, p)
-	best.TPOT, best.TTFT = errorsOf(t.tpot), errorsOf(t.ttft)
-	return best
+// about is what a fit expects before it sees a run: constants near those of base, by
+// their spread, and how many witnesses speak against that.
+type about struct {
+	base      infer.Profile
+	list      []knob
+	spread    func(*knob) float64
+	witnesses float64
+}
+
+// generations is how far apart the generations of a release lie, of what releases do: 0.6, 0.4
+// and 1.1 times as far in launch, quantise and arrival of vLLM and TensorRT-LLM, 0.1 in
+// admission, fitted with the bounds alone.
+const generations = 0.5
+
+// between and within are the spread of releases and of a release's generations.
+func between(k *knob) float64 { return k.spread }
+func within(k *knob) float64  { return generations * k.spread }
+
+// aboutMachine expects a machine's constants near those of its engine. What is asked of the
+// fit is the same set-ups again, so that each run counts.
+func aboutMachine(rows []ServingRun, base *infer.Profile, list []knob) *about {
+	return &about{*base, list, between, float64(len(rows))}
+}
+
+// aboutOf expects constants of the list near base's. Runs of a set-up (model, GPU, format,
+// layout) err together and are one witness.
+func aboutOf(rows []ServingRun, base *infer.Profile, list []knob, spread func(*knob) float64) *about {
+	setups := valuesOf(rows, func(r *ServingRun) string { return r.Model + " " + r.GPU + " " + r.Weights + " " + r.layout() })
+	return &about{*base, list, spread, float64(len(setups))}
+}
+
+// fitOne sets the knobs to the smallest loss over the rows that a pattern search from what
+// is expected finds.
+func fitOne(rows []ServingRun, x *about, p *ServingPredictor) ProfileFit {
+	f := ProfileFit{Profile: x.base, Rows: len(rows)}
+	f.descend(rows, x, p)
+	t := f.ratios(rows, p)
+	f.TPOT, f.TTFT = errorsOf(t.tpot), errorsOf(t.ttft)
+	return f
 }
 
 // descend tries larger and smaller values of one knob after the other.
-func (f *ProfileFit) descend(rows []ServingRun, list []knob, p *ServingPredictor) {
-	f.Loss = f.loss(rows, list, p)
-	reach := 0.5
+func (f *ProfileFit) descend(rows []ServingRun, x *about, p *ServingPredictor) {
+	f.Loss = f.loss(rows, x, p)
+	reach := widest
 	for range rounds {
-		for _, k := range list {
-			at := k.of(&f.Profile)
-			for _, to := range [...]float64{at * (1 + reach), at / (1 + reach), at + reach*k.start/10, 0} {
-				f.try(&k, list, min(max(to, k.low), k.high), rows, p)
+		for i := range x.list {
+			k := &x.list[i]
+			at, far := k.of(&f.Profile), reach*x.spread(k)
+			if !f.try(k, x, min(at+far, k.high), rows, p) {
+				f.try(k, x, max(at-far, k.low), rows, p)
 			}
 		}
 		reach *= shrink
 	}
 }
 
-// try keeps the knob's new value where it lowers the loss.
-func (f *ProfileFit) try(k *knob, list []knob, to float64, rows []ServingRun, p *ServingPredictor) {
+// try keeps the knob's new value where it lowers the loss, and tells whether it does.
+func (f *ProfileFit) try(k *knob, x *about, to float64, rows []ServingRun, p *ServingPredictor) bool {
 	old := k.of(&f.Profile)
 	if to == old {
-		return
+		return false
 	}
 	k.set(&f.Profile, to)
-	if l := f.loss(rows, list, p); l < f.Loss {
+	if l := f.loss(rows, x, p); l < f.Loss {
 		f.Loss = l
-		return
+		return true
 	}
 	k.set(&f.Profile, old)
+	return false
 }
 
 // prices are engines whose kernels were priced with one set of constants.
@@ -98,9 +120,14 @@ func (f *ProfileFit) ratios(rows []ServingRun, p *ServingPredictor) (t timeRatio
 	return t
 }
 
-// loss is the mean over rows of |ln(predicted/measured)|, limited, of TPOT and, at
-// less weight, of TTFT, and what the constants' distance from their start costs.
-func (f *ProfileFit) loss(rows []ServingRun, list []knob, p *ServingPredictor) float64 {
+// loss is how unlikely the rows make the constants. Errors are taken as Laplace's, of a
+// width that the rows show; constants as normal about what is expected:
+//
+//	ln loss = ln mean |ln(predicted/measured)| + sum of ((constant - expected)/spread)^2 / (2 witnesses)
+//
+// The mean is of TPOT and, at less weight, of TTFT, each row's limited. So a release that
+// few witnesses show stays near the others, and runs that a fit meets exactly draw it whole.
+func (f *ProfileFit) loss(rows []ServingRun, x *about, p *ServingPredictor) float64 {
 	t := f.ratios(rows, p)
 	sum := 0.0
 	for _, r := range t.tpot {
@@ -110,9 +137,10 @@ func (f *ProfileFit) loss(rows []ServingRun, list []knob, p *ServingPredictor) f
 		sum += weightTTFT * min(math.Abs(math.Log(r)), mostTTFT)
 	}
 	far := 0.0
-	for _, k := range list {
-		d := (k.of(&f.Profile) - k.start) / (k.high - k.low)
+	for i := range x.list {
+		k := &x.list[i]
+		d := (k.of(&f.Profile) - k.of(&x.base)) / x.spread(k)
 		far += d * d
 	}
-	return sum/float64(len(rows)) + prior*far
+	return sum / float64(len(rows)) * math.Exp(far/(2*x.witnesses))
 }
