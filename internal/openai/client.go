@@ -125,21 +125,39 @@ func New(c Config, start time.Time) (*Client, error) {
 	}}, nil
 }
 
-// ParseURL reads the address of a service and drops a slash at its end. Names and
-// passwords within are refused: they would show up in reports.
+// ParseURL reads the address of a service and drops a slash at its end. Names,
+// passwords and queries within are refused, and not quoted: they would show up in
+// reports and logs.
 func ParseURL(text string) (*url.URL, error) {
 	u, err := url.Parse(strings.TrimRight(text, "/"))
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("%q is no URL: give the service's address such as http://localhost:8000/v1", text)
+		return nil, fmt.Errorf("%q is no URL: give the service's address such as http://localhost:8000/v1", withoutSecrets(text))
 	case u.User != nil:
 		return nil, fmt.Errorf("the URL holds a name or password: give the key in the environment or a file")
 	case u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		return nil, fmt.Errorf("%q is no address of a service: give one such as http://localhost:8000/v1", text)
+		return nil, fmt.Errorf("%q is no address of a service: give one such as http://localhost:8000/v1", withoutSecrets(text))
 	case u.RawQuery != "" || u.Fragment != "":
-		return nil, fmt.Errorf("%q has a query: give the address up to /v1", text)
+		return nil, fmt.Errorf("%q is followed by a query or fragment, which may hold a key: give the address up to /v1", withoutSecrets(text))
 	}
 	return u, nil
+}
+
+// withoutSecrets is what may be quoted of an address, even of one that cannot be
+// parsed: neither user and password nor query and fragment.
+func withoutSecrets(text string) string {
+	if i := strings.IndexAny(text, "?#"); i >= 0 {
+		text = text[:i]
+	}
+	at := strings.LastIndexByte(text, '@')
+	if at < 0 {
+		return text
+	}
+	scheme, _, ok := strings.Cut(text[:at], "://")
+	if !ok {
+		return text[at+1:]
+	}
+	return scheme + "://" + text[at+1:]
 }
 
 // Close drops the connections that are kept.

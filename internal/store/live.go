@@ -27,25 +27,34 @@ func (d *DB) Tell(ctx context.Context, l *Live) error {
 	if !json.Valid(l.State) {
 		return errors.New("the state is no JSON")
 	}
-	if l.ID != 0 {
-		_, err := d.sql.ExecContext(ctx, "UPDATE live SET at = ?, state = ? WHERE id = ?", l.At.UnixMilli(), string(l.State), l.ID)
+	return d.with(ctx, func(db *sql.DB) error {
+		if l.ID != 0 {
+			res, err := db.ExecContext(ctx, "UPDATE live SET at = ?, state = ? WHERE id = ?", l.At.UnixMilli(), string(l.State), l.ID)
+			if err != nil {
+				return err
+			}
+			if n, err := res.RowsAffected(); err != nil || n > 0 {
+				return err
+			} // else the file was replaced: it is told of anew
+		}
+		if _, err := db.ExecContext(ctx, "DELETE FROM live WHERE at < ?", l.At.Add(-forgotten).UnixMilli()); err != nil {
+			return err
+		}
+		res, err := db.ExecContext(ctx, "INSERT INTO live (at, model, target, state) VALUES (?, ?, ?, ?)", l.At.UnixMilli(), l.Model, withoutSecrets(l.Target), string(l.State))
+		if err != nil {
+			return err
+		}
+		l.ID, err = res.LastInsertId()
 		return err
-	}
-	if _, err := d.sql.ExecContext(ctx, "DELETE FROM live WHERE at < ?", l.At.Add(-forgotten).UnixMilli()); err != nil {
-		return err
-	}
-	res, err := d.sql.ExecContext(ctx, "INSERT INTO live (at, model, target, state) VALUES (?, ?, ?, ?)", l.At.UnixMilli(), l.Model, withoutSecrets(l.Target), string(l.State))
-	if err != nil {
-		return err
-	}
-	l.ID, err = res.LastInsertId()
-	return err
+	})
 }
 
 // Over takes a measurement that ended away.
 func (d *DB) Over(ctx context.Context, id int64) error {
-	_, err := d.sql.ExecContext(ctx, "DELETE FROM live WHERE id = ?", id)
-	return err
+	return d.with(ctx, func(db *sql.DB) error {
+		_, err := db.ExecContext(ctx, "DELETE FROM live WHERE id = ?", id)
+		return err
+	})
 }
 
 // Underway is the measurement of that number; 0 asks for the one that was told of
@@ -54,8 +63,10 @@ func (d *DB) Underway(ctx context.Context, id int64, since time.Time) (*Live, er
 	var l Live
 	var at int64
 	var state string
-	err := d.sql.QueryRowContext(ctx, "SELECT id, at, model, target, state FROM live WHERE (?1 = 0 OR id = ?1) AND at >= ?2 ORDER BY at DESC, id DESC LIMIT 1", id, since.UnixMilli()).
-		Scan(&l.ID, &at, &l.Model, &l.Target, &state)
+	err := d.with(ctx, func(db *sql.DB) error {
+		return db.QueryRowContext(ctx, "SELECT id, at, model, target, state FROM live WHERE (?1 = 0 OR id = ?1) AND at >= ?2 ORDER BY at DESC, id DESC LIMIT 1", id, since.UnixMilli()).
+			Scan(&l.ID, &at, &l.Model, &l.Target, &state)
+	})
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, nil

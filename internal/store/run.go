@@ -63,7 +63,16 @@ func (d *DB) Add(ctx context.Context, r *Run) (id int64, err error) {
 	if err != nil {
 		return 0, err
 	}
-	tx, err := d.sql.BeginTx(ctx, nil)
+	err = d.with(ctx, func(db *sql.DB) error {
+		id, err = insert(ctx, db, r, document)
+		return err
+	})
+	return id, err
+}
+
+// insert writes a run and its samples, all or nothing.
+func insert(ctx context.Context, db *sql.DB, r *Run, document []byte) (id int64, err error) {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return 0, err
 	}
@@ -125,20 +134,23 @@ func (d *DB) List(ctx context.Context, f Filter) (list []*Run, err error) {
 	if most == 0 {
 		most = -1
 	}
-	rows, err := d.sql.QueryContext(ctx, "SELECT "+columns+" FROM runs WHERE (?1 = '' OR kind = ?1) AND instr(lower(model), lower(?2)) > 0 AND instr(lower(name), lower(?3)) > 0 ORDER BY id DESC LIMIT ?4",
-		f.Kind, f.Model, f.Name, most)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	for rows.Next() {
-		r, err := row(rows.Scan)
+	err = d.with(ctx, func(db *sql.DB) error {
+		rows, err := db.QueryContext(ctx, "SELECT "+columns+" FROM runs WHERE (?1 = '' OR kind = ?1) AND instr(lower(model), lower(?2)) > 0 AND instr(lower(name), lower(?3)) > 0 ORDER BY id DESC LIMIT ?4",
+			f.Kind, f.Model, f.Name, most)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		list = append(list, r)
-	}
-	return list, rows.Err()
+		defer rows.Close()
+		for rows.Next() {
+			r, err := row(rows.Scan)
+			if err != nil {
+				return err
+			}
+			list = append(list, r)
+		}
+		return rows.Err()
+	})
+	return list, err
 }
 
 // ago is how many runs before the last one a word such as last~1 means.
@@ -163,7 +175,15 @@ func CheckName(name string) error {
 // Find is the run that a word names: an id, `last`, `last~1` (the one before), or the
 // name that its user gave it, of several runs the latest.
 // With ErrDamaged it returns what can be read, which is the head at least.
-func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
+func (d *DB) Find(ctx context.Context, word string) (r *Run, err error) {
+	err = d.with(ctx, func(db *sql.DB) error {
+		r, err = find(ctx, db, word)
+		return err
+	})
+	return r, err
+}
+
+func find(ctx context.Context, db *sql.DB, word string) (*Run, error) {
 	where, arg := "name = ? ORDER BY id DESC LIMIT 1", any(word)
 	if id, err := strconv.ParseInt(word, 10, 64); err == nil {
 		where, arg = "id = ?", id
@@ -171,7 +191,7 @@ func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
 		where, arg = "1 ORDER BY id DESC LIMIT 1 OFFSET ?", n
 	}
 	var document []byte
-	r, err := row(d.sql.QueryRowContext(ctx, "SELECT "+columns+", document FROM runs WHERE "+where, arg).Scan, &document)
+	r, err := row(db.QueryRowContext(ctx, "SELECT "+columns+", document FROM runs WHERE "+where, arg).Scan, &document)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return nil, fmt.Errorf("%q: %w", word, ErrNone)
@@ -181,12 +201,12 @@ func (d *DB) Find(ctx context.Context, word string) (*Run, error) {
 	if r.Document, err = inflate(document); err != nil {
 		return r, damaged(r.ID)
 	}
-	return r, d.samples(ctx, r)
+	return r, samples(ctx, db, r)
 }
 
 // samples reads those of a run.
-func (d *DB) samples(ctx context.Context, r *Run) error {
-	rows, err := d.sql.QueryContext(ctx, "SELECT stage, metric, vals FROM samples WHERE run = ? ORDER BY stage, metric", r.ID)
+func samples(ctx context.Context, db *sql.DB, r *Run) error {
+	rows, err := db.QueryContext(ctx, "SELECT stage, metric, vals FROM samples WHERE run = ? ORDER BY stage, metric", r.ID)
 	if err != nil {
 		return err
 	}
@@ -211,7 +231,11 @@ func (d *DB) samples(ctx context.Context, r *Run) error {
 
 // Delete removes runs, all or none.
 func (d *DB) Delete(ctx context.Context, ids ...int64) error {
-	tx, err := d.sql.BeginTx(ctx, nil)
+	return d.with(ctx, func(db *sql.DB) error { return remove(ctx, db, ids) })
+}
+
+func remove(ctx context.Context, db *sql.DB, ids []int64) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

@@ -48,9 +48,6 @@ func DefaultPath() (string, error) {
 	return filepath.Join(dir, "ridgeline", "runs.db"), nil
 }
 
-// DB is an open store, for many goroutines.
-type DB struct{ sql *sql.DB }
-
 // patience is how long a writer waits for another one.
 const patience = 10 * time.Second
 
@@ -64,24 +61,13 @@ func Open(ctx context.Context, path string, create bool) (*DB, error) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return nil, err
 		}
-		f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
-		if err != nil {
-			return nil, err
-		}
-		if err := f.Close(); err != nil {
+		if err := touch(path); err != nil {
 			return nil, err
 		}
 	}
-	// Write-ahead logging lets readers go on while one process writes; transactions
-	// take the write lock at once, so that none fails half way.
-	at := fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_txlock=immediate", escape(path), patience.Milliseconds())
-	db, err := sql.Open("sqlite", at)
-	if err != nil {
+	d := &DB{path: path, create: create}
+	if err := d.reopen(ctx); err != nil {
 		return nil, err
-	}
-	d := &DB{db}
-	if err := d.migrate(ctx); err != nil {
-		return nil, errors.Join(fmt.Errorf("%s: %w", path, plain(err)), db.Close())
 	}
 	return d, nil
 }
@@ -99,8 +85,23 @@ func plain(err error) error {
 		return errors.New("the file of kept runs is damaged: put back a copy, or name another file")
 	case sqlite3.SQLITE_CANTOPEN:
 		return errors.New("cannot be opened as a file of kept runs: name a file that you may write")
+	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+		return fmt.Errorf("another program holds the file of kept runs for more than %v: end that one, or name another file", patience)
+	case sqlite3.SQLITE_FULL:
+		return errors.New("no room on the disk for the file of kept runs: make some, or name a file on another disk")
+	case sqlite3.SQLITE_READONLY:
+		return errors.New("the file of kept runs may not be written: allow it, or name another file")
 	}
 	return err
+}
+
+// touch makes a file that its user alone may read.
+func touch(path string) error {
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return err
+	}
+	return f.Close()
 }
 
 // escape keeps a path's characters out of a URI's syntax.
@@ -115,9 +116,6 @@ func escape(path string) string {
 	}
 	return string(out)
 }
-
-// Close ends the use of the file.
-func (d *DB) Close() error { return d.sql.Close() }
 
 // migrations bring a file from version i to i+1 (PRAGMA user_version). What stands
 // here is never changed: a change is one more.
@@ -151,8 +149,8 @@ var migrations = []string{
 }
 
 // migrate brings the file up to date. A file of a later version is refused.
-func (d *DB) migrate(ctx context.Context) error {
-	tx, err := d.sql.BeginTx(ctx, nil)
+func migrate(ctx context.Context, db *sql.DB) error {
+	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
 		return err
 	}

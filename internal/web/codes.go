@@ -20,6 +20,7 @@ const (
 	codeOtherService code = "other_service"
 	codeNoRun        code = "no_run"
 	codeDamagedRun   code = "damaged_run"
+	codeNotKept      code = "run_not_kept"
 )
 
 // values are the figures and names of a problem: seconds, counts, words of the request.

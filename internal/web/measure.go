@@ -26,8 +26,9 @@ type Services struct {
 
 // measured is the answer of an evaluation.
 type measured struct {
-	ID       string        `json:"id" doc:"of the run that was kept, empty where none are"`
+	ID       string        `json:"id" doc:"of the run that was kept, empty where none was"`
 	Document *bench.Report `json:"document" doc:"as bench --json prints it"`
+	NotKept  *Problem      `json:"not_kept,omitempty" doc:"why the run could not be kept; the document is whole"`
 }
 
 // benchFields is the body of an evaluation.
@@ -179,7 +180,7 @@ func (s *Server) measure(h huma.Context, c *bench.Config) {
 }
 
 // kept is the answer: the report, and where it was kept. What ran before the
-// client went away is kept too.
+// client went away is kept too. A report that cannot be kept is still answered.
 func (s *Server) kept(doc *bench.Report, samples *api.BenchSamples, err error) (any, error) {
 	var wrong *bench.InputError
 	switch {
@@ -190,7 +191,7 @@ func (s *Server) kept(doc *bench.Report, samples *api.BenchSamples, err error) (
 	}
 	id, err := s.keep(doc, samples)
 	if err != nil {
-		return nil, problem(http.StatusInternalServerError, "the run could not be kept: "+err.Error())
+		return measured{Document: doc, NotKept: problem(http.StatusInternalServerError, "the run is not kept: "+err.Error()).coded(codeNotKept, nil)}, nil
 	}
-	return measured{id, doc}, nil
+	return measured{ID: id, Document: doc}, nil
 }

@@ -94,7 +94,10 @@ func (s *Server) keep(doc *bench.Report, samples *api.BenchSamples) (id string, 
 	}
 	r.Samples = samples.List()
 	n, err := s.options.Store.Add(context.Background(), r) // also what was cut
-	return strconv.FormatInt(n, 10), err
+	if err != nil {
+		return "", err
+	}
+	return strconv.FormatInt(n, 10), nil
 }
 
 type (

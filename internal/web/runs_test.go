@@ -220,3 +220,39 @@ func database(t *testing.T) (*store.DB, string) {
 	t.Cleanup(func() { db.Close() })
 	return db, file
 }
+
+// A report that cannot be kept is answered all the same, with what keeps it from being kept.
+func TestBenchThatCannotBeKept(t *testing.T) {
+	url, _ := service(t)
+	db, file := database(t)
+	h := serve(t, Options{Store: db, Services: Services{URLs: []string{url}, Key: secret}})
+	described := describer(t, h.URL)
+	body := example{"url": url, "model": "m", "isl": 16, "osl": 8, "concurrency": 1, "requests": 4, "warmup": 0, "no_check": true}
+	stream := bufio.NewReader(open(t, t.Context(), h.Client(), h.URL+"/api/v1/bench", body).Body)
+	if err := os.RemoveAll(filepath.Dir(file)); err != nil {
+		t.Skip("an open file cannot be removed here:", err)
+	}
+	for {
+		name, data := event(t, stream)
+		if name == "sample" || name == "stage" {
+			continue
+		}
+		if err := described("paths", "/api/v1/bench", "post", "responses", "200", "content", "text/event-stream", "x-events", name).Validate(decoded(t, []byte(data))); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+		var end struct {
+			ID       string
+			Document struct {
+				Stages []struct{ Requests struct{ OK int } }
+			}
+			NotKept *Problem `json:"not_kept"`
+		}
+		if err := json.Unmarshal([]byte(data), &end); err != nil || name != "result" {
+			t.Fatalf("%s %s: %v", name, data, err)
+		}
+		if end.ID != "" || len(end.Document.Stages) != 1 || end.NotKept == nil || end.NotKept.Code != codeNotKept || !strings.Contains(end.NotKept.Detail, "put back its folder") {
+			t.Errorf("%+v, %+v", end, end.NotKept)
+		}
+		return
+	}
+}

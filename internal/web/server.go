@@ -92,7 +92,8 @@ func (s *Server) Close() { s.stop() }
 const stopTime = 5 * time.Second
 
 // Serve answers on l until ctx ends, then closes in good order: what is computed
-// is cut, its requests are answered, idle connections are closed.
+// is cut, its requests are answered, idle connections are closed, and after
+// stopTime those that are still being read.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	h := &http.Server{
 		Handler:           s.handler,
@@ -103,6 +104,16 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		MaxHeaderBytes:    16 << 10,
 		ErrorLog:          log.New(io.Discard, "", 0), // of connections that break: they may name anything a client sent
 	}
+	var unused sync.Map // connections that sent no request yet, as browsers open them ahead
+	h.ConnState = func(c net.Conn, to http.ConnState) {
+		if to != http.StateNew {
+			unused.Delete(c)
+			return
+		}
+		if unused.Store(c, nil); ctx.Err() != nil {
+			_ = c.Close() // accepted as the server stops
+		}
+	}
 	failed := make(chan error, 1)
 	go func() { failed <- h.Serve(netutil.LimitListener(l, s.limits.Connections)) }()
 	select {
@@ -112,10 +123,15 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	case <-ctx.Done():
 	}
 	s.Close()
+	unused.Range(func(c, _ any) bool {
+		_ = c.(net.Conn).Close() // Shutdown would wait 5 s for its request
+		return true
+	})
 	stop, cancel := context.WithTimeout(context.Background(), stopTime)
 	defer cancel()
-	if err := h.Shutdown(stop); err != nil {
-		return errors.Join(err, h.Close())
+	err := h.Shutdown(stop)
+	if errors.Is(err, context.DeadlineExceeded) {
+		return h.Close() // who reads so slowly is cut: that is no failure of the stop
 	}
-	return nil
+	return err
 }

@@ -22,6 +22,7 @@ export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   other_service: (v) => `“${words(v.url)}” không thuộc các dịch vụ mà máy chủ này đo: hãy chọn một trong ${words(v.services)}.`,
   no_run: (v) => `Không có lượt chạy nào mang số “${words(v.id)}”.`,
   damaged_run: (v) => `Lượt chạy số “${words(v.id)}” bị hỏng và không đọc được: hãy xóa nó bằng \`ridgeline runs delete ${words(v.id)}\` rồi đo lại.`,
+  run_not_kept: () => 'Lượt đo này không được lưu: hãy lưu báo cáo của nó ra tệp, rồi xem tệp các lượt chạy (`--db`) có ghi được không.',
   unknown_name: (v) => `Không có ${v.kind === 'model' ? 'mô hình' : v.kind === 'cluster' ? 'cụm máy' : words(v.kind)} nào tên ${words(v.name)}${v.nearest ? `: gần nhất là ${words(v.nearest)}` : ''} (\`${words(v.list)}\` liệt kê tất cả).`,
   unknown_precision: (v) => `Không có độ chính xác “${words(v.name)}”: hãy dùng một trong ${words(v.known)}.`,
   degrees_misfit: (v, f) => `Kế hoạch tp=${degree(v.tp)} x cp=${degree(v.cp)} x pp=${degree(v.pp)} x dp=${degree(v.dp)} không lấp đầy ${count(v.gpus, f)} GPU (${count(v.node, f)} mỗi nút): hãy dùng các bậc có tích bằng ${count(v.gpus, f)}.`,
