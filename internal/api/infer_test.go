@@ -9,6 +9,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -108,6 +109,24 @@ func TestListsMultiply(t *testing.T) {
 	}
 	if _, err := r.variants(); err == nil {
 		t.Error("512 variants were taken")
+	}
+}
+
+// A draft model drafts words of its own vocabulary: one of another family is refused, one
+// padded to other rows is not.
+func TestDraftModelsVocabulary(t *testing.T) {
+	r := service(t, "tp=8", 1)
+	of := func(words int64) error {
+		r.Speculation = []*infer.Speculation{{Drafter: infer.DraftModel, Model: "small", Drafts: 1, Accept: []float64{0.7}}}
+		r.DraftModels = map[string]*model.Model{"small": {Name: "small", Vocab: words}}
+		_, err := r.variants()
+		return err
+	}
+	if err := of(128256); err == nil || !strings.Contains(err.Error(), "vocabulary has 128256 words, that of deepseek-r1 129280") {
+		t.Errorf("%v", err)
+	}
+	if err := of(129280 - 128); err != nil {
+		t.Error(err)
 	}
 }
 

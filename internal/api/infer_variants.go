@@ -101,6 +101,12 @@ func (r *InferRequest) roundTrips() (list []*unit.Seconds) {
 	return orDefault(list, nil)
 }
 
+// vocabPadding is how many rows the vocabularies of a model and its draft may differ by,
+// which sizes of one family are padded to: 128 (SPEC_VOCAB_MAX_SIZE_DIFFERENCE of
+// ggml-org/llama.cpp:common/speculative.cpp; Qwen2.5 7B has 152,064, 0.5B 151,936). vLLM
+// refuses any difference.
+const vocabPadding = 128
+
 // drafter checks that the variant's drafts have a model to come from.
 func (r *InferRequest) drafter(v *deploy.Variant) error {
 	s := v.Speculation
@@ -115,6 +121,9 @@ func (r *InferRequest) drafter(v *deploy.Variant) error {
 	case infer.DraftModel:
 		if v.Draft = r.DraftModels[s.Model]; v.Draft == nil {
 			return fmt.Errorf("--spec %s: the draft model was not found", s)
+		}
+		if a, b := v.Draft.Vocab, r.Model.Vocab; max(a, b)-min(a, b) > vocabPadding {
+			return fmt.Errorf("--spec %s: its vocabulary has %d words, that of %s %d, so its drafts are of other words: name a draft model of the same family", s, a, r.Model.Name, b)
 		}
 	}
 	return nil

@@ -111,13 +111,19 @@ func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *pl
 	if err := a.engine(q, limits, split.Decode, a.Service.Decode); err != nil {
 		return err
 	}
-	link, err := infer.NewKVLink(a.Variant.Cluster, int64(split.Prefill.GPUs()), int64(split.Decode.GPUs()))
+	decode, err := q.Build(a.Variant, split.Decode)
+	if err != nil {
+		return err
+	}
+	link, err := decode.Engine.KVLink(&split.Prefill)
 	if err != nil {
 		return err
 	}
 	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV))
 	a.Warnings = append(a.Warnings, deploy.SplitSimulated)
-	if link.Assumed {
+	if link.Inside {
+		a.Warnings = append(a.Warnings, note.New(note.KVLinkInside, "source", "KV caches stay in the node and travel at %s", link.Source).With("bytes_per_second", float64(link.Rate)))
+	} else if link.Assumed {
 		a.Warnings = append(a.Warnings, note.New(note.KVLinkAssumed, "source", "KV caches cross the network at %s", link.Source).With("bytes_per_second", float64(link.Rate)))
 	}
 	return nil

@@ -1,6 +1,9 @@
 package cost
 
-import "github.com/ridgeline/ridgeline/internal/hw"
+import (
+	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Cards without NVLink exchange through the host: their kernels write to and read
 // from pinned memory, which costs rate and, for each chunk, several PCIe round
@@ -14,6 +17,14 @@ var pcieLinks = hw.Links{Start: 10e-6, Hop: 0.8e-6, Pair: 10e-6, Chunk: 15e-6, O
 
 // overPCIe tells whether the GPUs of a node have no other link.
 func (m *Machine) overPCIe() bool { return m.cluster.Node.ScaleUpKind == "pcie" }
+
+// NodeLink is what a GPU sends another of its node, bytes/s; 0 where a node has one.
+func (m *Machine) NodeLink() unit.ByteRate {
+	if m.overPCIe() && !m.options.UsePeak {
+		return unit.ByteRate(m.scaleUp * staged)
+	}
+	return unit.ByteRate(m.scaleUp)
+}
 
 // scaleUpPart is the share of the scale-up link's rate that an algorithm keeps.
 func (m *Machine) scaleUpPart(l *legs) float64 {

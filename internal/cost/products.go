@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -98,6 +99,12 @@ func (m *Machine) others(usual *engineProduct, do func(*engineProduct)) {
 			do(x)
 		}
 	}
+}
+
+// ExpertsTimed tells whether a kernel for experts stored in f was, on a generation some were
+// timed on: of others see Assumptions.
+func (m *Machine) ExpertsTimed(f unit.Format) bool {
+	return len(m.serving.moe) == 0 || slices.ContainsFunc(m.serving.moe, func(x engineProduct) bool { return x.Weights == f })
 }
 
 // ExpertKernel is the engine's kernel that runs all of the products fastest, "" where it

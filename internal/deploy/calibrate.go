@@ -19,7 +19,8 @@ func calibrate(q *Question, v *Variant, list []candidate) (*infer.Calibration, e
 }
 
 // Calibrate fits the correction of instances of layout x to what was measured at the
-// first concurrency of the question, which so many instances shared.
+// first concurrency of the question, which so many instances shared: the closed form then
+// gives the measured times for that load.
 func (q *Question) Calibrate(v *Variant, x plan.Serving, instances int) (*infer.Calibration, error) {
 	in, err := q.Build(v, x)
 	if err != nil {
@@ -30,18 +31,34 @@ func (q *Question) Calibrate(v *Variant, x plan.Serving, instances int) (*infer.
 	}
 	n := (q.Concurrency[0] + instances - 1) / instances
 	b := &infer.Batch{Decode: n, DecodeContext: int64(n) * (q.ISL + q.OSL/2)}
-	return infer.Calibrate(q.AtRTT(v, x), b, in.spec.Tokens(), q.Measured)
+	at := map[unit.Seconds]*Instance{}
+	tpot := func(c *infer.Calibration, rtt unit.Seconds) (unit.Seconds, error) {
+		if at[rtt] == nil {
+			if at[rtt], err = q.buildAt(v, x, rtt); err != nil {
+				return 0, err
+			}
+		}
+		corrected := *at[rtt]
+		corrected.Correct(c)
+		s, err := corrected.steady(q, int64(n), int64(q.Slots))
+		return s.TPOT, err
+	}
+	return infer.Calibrate(q.AtRTT(v, x), b, in.spec.Tokens(), q.Measured, tpot)
 }
 
 // AtRTT builds the instance of x again on networks with other round trips.
 func (q *Question) AtRTT(v *Variant, x plan.Serving) infer.AtRTT {
 	return func(rtt unit.Seconds) (infer.Stepper, error) {
-		w := *v
-		w.RTT = &rtt
-		in, err := q.Build(&w, x)
+		in, err := q.buildAt(v, x, rtt)
 		if err != nil {
 			return nil, err
 		}
 		return in.Stepper, nil
 	}
+}
+
+func (q *Question) buildAt(v *Variant, x plan.Serving, rtt unit.Seconds) (*Instance, error) {
+	w := *v
+	w.RTT = &rtt
+	return q.Build(&w, x)
 }

@@ -273,6 +273,24 @@ func TestNetworkLatencyI7(t *testing.T) {
 	}
 }
 
+// Above one user prompts are read beside decode steps: the prediction at the points' own
+// load still is what was measured.
+func TestCalibratedLoadIsMet(t *testing.T) {
+	for _, c := range []struct {
+		isl int64
+		n   int
+	}{{4096, 1}, {4096, 4}, {4096, 16}, {4096, 64}, {1024, 64}} {
+		q, v := ask(t, "deepseek-r1", "h20x16", "tp=16", c.isl, 512, c.n)
+		for _, q.Measured = range [][]infer.Measured{{{TPOT: 0.3, RTT: 0.193e-3}}, {{TPOT: 0.3, RTT: 0.193e-3}, {TPOT: 0.44, RTT: 2.193e-3}}} {
+			for _, m := range q.Measured {
+				if got := float64(search(t, q, v.at(m.RTT)).Best.TPOT); math.Abs(got/float64(m.TPOT)-1) > 1e-5 {
+					t.Errorf("%d in flight of %d tokens, %d points: %.2f ms, measured %.2f", c.n, c.isl, len(q.Measured), 1e3*got, 1e3*float64(m.TPOT))
+				}
+			}
+		}
+	}
+}
+
 func TestCalibrationNeedsOneLayout(t *testing.T) {
 	q, v := ask(t, "deepseek-r1", "h20x16", "", 128, 512, 1)
 	q.Measured = []infer.Measured{{TPOT: 0.05, RTT: 1e-3}}

@@ -64,7 +64,7 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	if err != nil {
 		return nil, decode, err
 	}
-	link, err := infer.NewKVLink(v.Cluster, int64(d.Prefill.GPUs()), int64(d.Decode.GPUs()))
+	link, err := decode.Engine.KVLink(&d.Prefill)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -75,7 +75,7 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	r.Disagg = infer.Disagg{Prefill: prefill.Stepper, Decode: decode.Stepper, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
 		ISL: q.ISL, OSL: q.OSL, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
 		MaxDecode: int(min(decode.Engine.MaxConcurrency(r.length), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
-		Spec:      v.Speculation, Transfer: transfer, Entry: profile.Entry(q.ISL), InStep: !q.Varied && profile.Separate}
+		Spec:      v.Speculation, Transfer: transfer, TransferGPUs: link.GPUs, Entry: profile.Entry(q.ISL), InStep: !q.Varied && profile.Separate}
 	return r, nil, r.Check()
 }
 

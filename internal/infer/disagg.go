@@ -7,7 +7,7 @@ import (
 )
 
 // Disagg is a deployment in two roles for one kind of request: prefill workers
-// read prompts, their KV caches cross the network, decode workers generate.
+// read prompts, their KV caches travel, decode workers generate.
 type Disagg struct {
 	Prefill, Decode         Stepper // one worker of each role
 	PrefillGPUs, DecodeGPUs int     // of one worker
@@ -19,7 +19,10 @@ type Disagg struct {
 	MaxDecode int
 	Spec      *Speculation // of the decode workers; nil = none
 	Transfer  unit.Seconds // of one request's KV cache; see KVLink
-	Entry     unit.Seconds // of one request, before a prefill worker sees it; see Profile.Entry
+	// TransferGPUs is how many GPUs of each side a transfer takes the links of
+	// (KVLink.GPUs); other GPUs' caches travel meanwhile.
+	TransferGPUs int
+	Entry        unit.Seconds // of one request, before a prefill worker sees it; see Profile.Entry
 	// InStep marks requests that are all alike, of engines whose clients then march in
 	// step (Load.Fixed): those read together are answered together and come back together.
 	InStep bool
@@ -42,6 +45,8 @@ func (d *Disagg) Check() error {
 		return fmt.Errorf("%d prompt tokens per prefill step: give at least 1", d.PrefillTokens)
 	case d.MaxDecode < 1:
 		return fmt.Errorf("the decode worker's KV cache holds no sequence of %d tokens: use more GPUs per worker or shorter requests", d.ISL+d.OSL)
+	case d.Transfer > 0 && (d.TransferGPUs < 1 || d.TransferGPUs > min(d.PrefillGPUs, d.DecodeGPUs)):
+		return fmt.Errorf("KV transfer by %d GPUs of workers of %d and %d: give at least 1 and no more than a worker has", d.TransferGPUs, d.PrefillGPUs, d.DecodeGPUs)
 	case !(d.Transfer >= 0) || !(d.Entry >= 0):
 		return fmt.Errorf("KV transfer of %g s after %g s of entry: give 0 or more of each", float64(d.Transfer), float64(d.Entry))
 	}

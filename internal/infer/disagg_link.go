@@ -6,17 +6,19 @@ import (
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-// KVLink is the way of KV caches from a prefill instance to a decode instance:
-// start + size/rate, in an estimate and its bounds.
+// KVLink is the way of one request's KV cache from a prefill instance to a decode
+// instance: start + size/rate, in an estimate and its bounds.
 type KVLink struct {
 	Start            unit.Seconds
-	Rate             unit.ByteRate // all NICs of the smaller side together, one direction
+	Rate             unit.ByteRate // all GPUs of the smaller side together, one direction
 	Fastest, Slowest unit.ByteRate // the nominal rate, and the worst share of it that was measured
 	SlowestStart     unit.Seconds  // the worst start that was measured
-	NICs             int64         // how many work together
+	GPUs             int           // of each side, whose links work together
+	Inside           bool          // both sides share one scale-up link: no network is crossed
 	Source           string        // whose share of the nominal rate and whose start
 	Assumed          bool          // the share is other hardware's
 }
@@ -35,40 +37,55 @@ var kvMeasured = []struct {
 	{"", 0, 87e9, 100e9, "40 GB over 4 x 200 Gb/s RoCE: kvcache-ai/Mooncake:README.md"},
 }
 
-// NewKVLink is the link between instances of from and to GPUs on the cluster. Each
-// GPU brings one NIC's rate (a shared NIC is already divided), the smaller side
-// decides. The share of the nominal rate is the device's own where it was
-// measured, the median of all measurements otherwise. It errs where the cluster
-// has no known network.
-func NewKVLink(c *hw.Cluster, from, to int64) (*KVLink, error) {
-	if from < 1 || to < 1 {
-		return nil, fmt.Errorf("kv transfer between %d and %d GPUs: give at least 1 on each side", from, to)
+// KVLink is the way of a cache from a prefill instance of layout from to this engine.
+func (e *Engine) KVLink(from *plan.Serving) (*KVLink, error) {
+	return NewKVLink(e.setup.Cluster, e.machine.NodeLink(), from, &e.setup.Plan)
+}
+
+// NewKVLink is the link between instances on the cluster, whose GPUs reach each other
+// inside a node at the rate nodeLink. Only GPUs that hold the request's cache send
+// or receive it, each over its own NIC (a shared NIC is already divided); the side
+// with fewer decides. The share of the nominal rate is the device's own where it was
+// measured, the median of all measurements otherwise. On a cluster of one node caches
+// take the scale-up link at nodeLink; for its start, which is software's, and its
+// slowest share those over networks stand in. It errs where the cluster has
+// several nodes and no known network.
+func NewKVLink(c *hw.Cluster, nodeLink unit.ByteRate, from, to *plan.Serving) (*KVLink, error) {
+	l := &KVLink{GPUs: min(from.CacheGPUs(), to.CacheGPUs()), Inside: c.Nodes() == 1, Assumed: true}
+	if l.GPUs < 1 {
+		return nil, fmt.Errorf("kv transfer between %d and %d GPUs: give at least 1 on each side", from.CacheGPUs(), to.CacheGPUs())
 	}
-	if !c.Node.NIC.Known() {
+	if !l.Inside && !c.Node.NIC.Known() {
 		return nil, fmt.Errorf("cluster %q: no NIC rate is known to move KV caches over: set node.nic_gb_per_s_per_gpu in a cluster file", c.Name)
 	}
-	l := &KVLink{NICs: min(from, to), Assumed: true}
-	nominal := c.Node.NIC.Value * float64(l.NICs)
+	nominal := c.Node.NIC.Value * float64(l.GPUs)
 	var shares, starts []float64
 	for _, k := range kvMeasured {
 		shares = append(shares, k.rate/k.nominal)
 		if k.start > 0 {
 			starts = append(starts, float64(k.start))
 		}
-		if c.Device != nil && k.device == c.Device.Name {
+		if !l.Inside && c.Device != nil && k.device == c.Device.Name {
 			l.Rate, l.Start, l.Source = unit.ByteRate(nominal*k.rate/k.nominal), k.start, k.source
 			l.Assumed = false
 		}
 	}
 	slices.Sort(shares)
 	slices.Sort(starts)
+	if l.Inside {
+		nominal = c.Device.Peak.ScaleUp.Value * float64(l.GPUs)
+		l.Rate = nodeLink * unit.ByteRate(l.GPUs)
+		l.Source = fmt.Sprintf("what GPUs of a node send each other, with the start of %d published transfers between nodes", len(starts))
+	}
 	if l.Assumed {
+		l.Start = unit.Seconds((starts[0] + starts[len(starts)-1]) / 2)
+	}
+	if l.Assumed && !l.Inside {
 		middle := (shares[len(shares)/2] + shares[(len(shares)-1)/2]) / 2
 		l.Rate = unit.ByteRate(nominal * middle)
-		l.Start = unit.Seconds((starts[0] + starts[len(starts)-1]) / 2)
 		l.Source = fmt.Sprintf("%.0f %% of the NICs' rate, the median of %d published transfers", 100*middle, len(shares))
 	}
-	l.Fastest, l.Slowest = unit.ByteRate(nominal), unit.ByteRate(nominal*shares[0])
+	l.Fastest, l.Slowest = max(unit.ByteRate(nominal), l.Rate), min(unit.ByteRate(nominal*shares[0]), l.Rate)
 	l.SlowestStart = unit.Seconds(starts[len(starts)-1])
 	return l, nil
 }

@@ -100,7 +100,8 @@ func (r *rates) at(x, y, n, c int) (DisaggPoint, float64) {
 	full := d.Prompts()
 	step := cached(r.read, full, d.ReadTime)
 	p.PrefillBusy = p.Requests / float64(x) * float64(step) / float64(full)
-	p.LinkBusy = p.Requests / float64(min(x, y)) * float64(d.Transfer)
+	links := float64(min(x*d.PrefillGPUs, y*d.DecodeGPUs)) // GPUs of the side with fewer, each with its link
+	p.LinkBusy = p.Requests * float64(d.Transfer) * float64(d.TransferGPUs) / links
 	if p.PrefillBusy >= 1 || p.LinkBusy >= 1 {
 		p.TTFT = d.Entry + step + d.Transfer
 		return p, math.Inf(1)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
+	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -24,7 +25,7 @@ func TestKVLinkPublished(t *testing.T) {
 		{network("h800-sxm", 50e9), 0.54e-3 + 1.0/144},
 		{network("h20-96gb", 25e9), 1.7e-3 + 1.0/168},
 	} {
-		l, err := NewKVLink(c.cluster, 8, 16)
+		l, err := NewKVLink(c.cluster, 0, tp(8), tp(16))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -35,10 +36,63 @@ func TestKVLinkPublished(t *testing.T) {
 	}
 }
 
+func tp(n int) *plan.Serving { return &plan.Serving{TP: n, PP: 1, DP: 1, EP: 1, DCP: 1} }
+
+// A request's cache lies on the GPUs of one attention replica: whatever the worker's
+// size, only their NICs carry it, and no faster than all they have.
+func TestKVLinkOfOneReplica(t *testing.T) {
+	link := func(from, to plan.Serving) *KVLink {
+		l, err := NewKVLink(network("h100-sxm", 50e9), 0, &from, &to)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return l
+	}
+	one, eight := *tp(1), *tp(8)
+	replicas, staged := one, one
+	replicas.DP, staged.PP = 8, 4
+	for what, c := range map[string]struct {
+		l    *KVLink
+		gpus int
+	}{"replicas to replicas": {link(replicas, replicas), 1}, "one replica to TP8": {link(replicas, eight), 1},
+		"four stages to TP8": {link(staged, eight), 4}, "TP8 to TP8": {link(eight, eight), 8}} {
+		if c.l.GPUs != c.gpus || c.l.Fastest != unit.ByteRate(50e9*c.gpus) || c.l.Rate > c.l.Fastest || c.l.Inside {
+			t.Errorf("%s: %+v, want the NICs of %d", what, c.l, c.gpus)
+		}
+	}
+}
+
+// Roles inside one node send caches over its link, NIC or none.
+func TestKVLinkInsideANode(t *testing.T) {
+	c := network("h100-sxm", 0)
+	c.GPUs, c.Node.NIC, c.Device.Peak.ScaleUp = 8, hw.Figure{}, hw.Figure{Value: 450e9, Grade: hw.Datasheet}
+	l, err := NewKVLink(c, 365e9, tp(2), tp(4))
+	if err != nil || !l.Inside || l.GPUs != 2 || l.Rate != 730e9 || l.Fastest != 900e9 || !(l.Slowest < l.Rate) {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// Transfers of different replicas travel side by side: eight of one GPU each keep a
+// worker's links as busy as eight in turn that take all of them an eighth as long.
+func TestTransfersSideBySide(t *testing.T) {
+	one, all := roles(), roles()
+	one.PrefillGPUs, one.DecodeGPUs, one.TransferGPUs, one.Transfer = 8, 8, 1, 16e-3
+	all.PrefillGPUs, all.DecodeGPUs, all.TransferGPUs, all.Transfer = 8, 8, 8, 2e-3
+	a, _ := newRates(one).at(2, 1, 64, 64)
+	b, _ := newRates(all).at(2, 1, 64, 64)
+	if a.LinkBusy <= 0 || math.Abs(a.LinkBusy/b.LinkBusy-1) > 1e-12 {
+		t.Errorf("busy %g and %g of the time", a.LinkBusy, b.LinkBusy)
+	}
+	one.TransferGPUs = 9
+	if err := one.Check(); err == nil || !strings.Contains(err.Error(), "KV transfer by 9 GPUs") {
+		t.Errorf("%v", err)
+	}
+}
+
 // Other hardware takes the median share of the published transfers and says so.
 func TestKVLinkElsewhere(t *testing.T) {
-	l, err := NewKVLink(network("b200-sxm", 50e9), 4, 8)
-	if err != nil || !l.Assumed || l.NICs != 4 || l.Fastest != 200e9 || !(l.Slowest < l.Rate && l.Rate < l.Fastest) {
+	l, err := NewKVLink(network("b200-sxm", 50e9), 0, tp(4), tp(8))
+	if err != nil || !l.Assumed || l.GPUs != 4 || l.Fastest != 200e9 || !(l.Slowest < l.Rate && l.Rate < l.Fastest) {
 		t.Errorf("%+v, %v", l, err)
 	}
 	f1, e1, u1 := l.Transfer(1e6)
@@ -48,10 +102,10 @@ func TestKVLinkElsewhere(t *testing.T) {
 	}
 	none := network("x", 0)
 	none.Node.NIC = hw.Figure{}
-	if _, err := NewKVLink(none, 1, 1); err == nil || !strings.Contains(err.Error(), "no NIC rate is known") {
+	if _, err := NewKVLink(none, 0, tp(1), tp(1)); err == nil || !strings.Contains(err.Error(), "no NIC rate is known") {
 		t.Errorf("%v", err)
 	}
-	if _, err := NewKVLink(network("x", 1e9), 0, 1); err == nil {
+	if _, err := NewKVLink(network("x", 1e9), 0, tp(0), tp(1)); err == nil {
 		t.Error("a transfer from no GPU passed")
 	}
 }
@@ -59,7 +113,7 @@ func TestKVLinkElsewhere(t *testing.T) {
 func roles() *Disagg {
 	return &Disagg{
 		Prefill: &fake{weights: 5e-3, token: 10e-6, pair: 1e-11, start: 1e-3}, Decode: decoder(),
-		PrefillGPUs: 4, DecodeGPUs: 8, ISL: 4000, OSL: 500, PrefillTokens: 8192, MaxDecode: 512, Transfer: 2e-3,
+		PrefillGPUs: 4, DecodeGPUs: 8, ISL: 4000, OSL: 500, PrefillTokens: 8192, MaxDecode: 512, Transfer: 2e-3, TransferGPUs: 4,
 	}
 }
 

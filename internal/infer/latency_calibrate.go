@@ -87,6 +87,6 @@ func (c *corrected) Step(b *Batch) Step {
 	}
 	s.Wire = wire
 	s.Total += extra
-	s.Floor, s.Upper = min(s.Floor, s.Total), max(s.Upper+extra, s.Total)
+	s.Floor, s.Upper = min(max(s.Floor, wire), s.Total), max(s.Upper+extra, s.Total) // the wait as measured is a resource, too
 	return s
 }

@@ -16,6 +16,48 @@ func wired(rtt unit.Seconds) (Stepper, error) {
 	return &fake{weights: 35e-3, start: 1e-3, overhead: 5e-3, rtt: rtt, exchanges: 122}, nil
 }
 
+// alone is a load of which each token is a share of one decode step.
+func alone(at AtRTT, tokens float64) TPOTAt {
+	return func(c *Calibration, rtt unit.Seconds) (unit.Seconds, error) {
+		inner, err := at(rtt)
+		if err != nil {
+			return 0, err
+		}
+		return c.Correct(inner, tokens).Step(batch(1, 0)).Total / unit.Seconds(tokens), nil
+	}
+}
+
+// Prompts read meanwhile stretch a token by a third and 5 ms: one point and two are still
+// gone through. Where they take more than was measured, no step is fitted.
+func TestCalibrateBesidePrompts(t *testing.T) {
+	points := []Measured{{TPOT: 90e-3, RTT: 0.2e-3}, {TPOT: 250e-3, RTT: 2e-3}}
+	load := func(fixed unit.Seconds) TPOTAt {
+		return func(c *Calibration, rtt unit.Seconds) (unit.Seconds, error) {
+			step, err := alone(wired, 1)(c, rtt)
+			return step*4/3 + fixed, err
+		}
+	}
+	for n := 1; n <= 2; n++ {
+		c, err := Calibrate(wired, batch(1, 0), 1, points[:n], load(5e-3))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, m := range points[:n] {
+			if got, _ := load(5e-3)(c, m.RTT); math.Abs(float64(got/m.TPOT)-1) > 1e-5 {
+				t.Errorf("%d points: %g s, measured %g", n, float64(got), float64(m.TPOT))
+			}
+		}
+		// the wait as measured bounds a step from below
+		inner, _ := wired(2e-3)
+		if s := c.Correct(inner, 1).Step(batch(1, 0)); s.Floor < s.Wire {
+			t.Errorf("%d points: a step of at least %g s waits %g for the network", n, float64(s.Floor), float64(s.Wire))
+		}
+	}
+	if _, err := Calibrate(wired, batch(1, 0), 1, points[:1], load(80e-3)); err == nil || !strings.Contains(err.Error(), "of prompts read meanwhile") {
+		t.Errorf("prompts of 80 of 90 ms: %v", err)
+	}
+}
+
 // By hand, of a decoder of 41 ms whose 122 exchanges wait half a round trip each: one
 // point adds what the model lacks and keeps the waits as counted; two set both, and
 // their curve goes through them; three are fitted.
@@ -35,7 +77,7 @@ func TestCalibrate(t *testing.T) {
 		}
 	}
 	fit := func(n int, tokens float64) *Calibration {
-		c, err := Calibrate(wired, batch(1, 0), tokens, points[:n])
+		c, err := Calibrate(wired, batch(1, 0), tokens, points[:n], alone(wired, tokens))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -57,12 +99,12 @@ func TestCalibrate(t *testing.T) {
 }
 
 func TestBadLatency(t *testing.T) {
-	if _, err := Calibrate(wired, batch(1, 0), 1, []Measured{{TPOT: 1, RTT: -1e-3}}); err == nil || !strings.Contains(err.Error(), "give 0 or more") {
+	if _, err := Calibrate(wired, batch(1, 0), 1, []Measured{{TPOT: 1, RTT: -1e-3}}, nil); err == nil || !strings.Contains(err.Error(), "give 0 or more") {
 		t.Errorf("negative latency: %v", err)
 	}
 	broken := errors.New("does not fit")
 	fails := func(unit.Seconds) (Stepper, error) { return nil, broken }
-	if _, err := Calibrate(fails, batch(1, 0), 1, []Measured{{1, 1}}); !errors.Is(err, broken) {
+	if _, err := Calibrate(fails, batch(1, 0), 1, []Measured{{1, 1}}, nil); !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	inNode := func(unit.Seconds) (Stepper, error) { return decoder(), nil }
@@ -75,7 +117,7 @@ func TestBadLatency(t *testing.T) {
 		"no exchange of this":   {inNode, []Measured{{20e-3, 0.1e-3}, {30e-3, 1e-3}}},
 		"the network alone":     {wired, []Measured{{50e-3, 1e-3}}},
 	} {
-		if _, err := Calibrate(c.at, batch(1, 0), 1, c.points); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+		if _, err := Calibrate(c.at, batch(1, 0), 1, c.points, alone(c.at, 1)); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line with %q", err, says)
 		}
 	}

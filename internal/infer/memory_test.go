@@ -104,6 +104,16 @@ func TestDoesNotFit(t *testing.T) {
 	}
 }
 
+// Experts in a format that no timed kernel of the generation reads are said to be assumed.
+func TestUntimedExpertsAreAssumed(t *testing.T) {
+	for f, assumed := range map[unit.Format]bool{unit.NVFP4: true, unit.MXFP4: false, unit.INT4: false, unit.FP8Block: false} {
+		e := mustEngine(t, "deepseek-r1", "h200x8", plan.Serving{TP: 8}, func(s *infer.Setup) { s.Experts = f })
+		if got := strings.Contains(strings.Join(e.Assumptions().Texts(), "\n"), "no kernel of "+f.String()+" experts was timed"); got != assumed {
+			t.Errorf("%s experts on H200: said to be assumed: %t", f, got)
+		}
+	}
+}
+
 // The copies of a cache and formats that the device lacks are named.
 func TestWarnings(t *testing.T) {
 	for _, row := range []struct {

@@ -63,14 +63,14 @@ func TestNewSpeculative(t *testing.T) {
 func TestDisaggregatedUnits(t *testing.T) {
 	prefill, decode := units(t)
 	p, d := prefill.Inner.(*infer.Engine), decode.Inner.(*infer.Engine)
-	link, err := infer.NewKVLink(p.Setup().Cluster, 32, 144)
+	link, err := d.KVLink(&p.Setup().Plan)
 	if err != nil {
 		t.Fatal(err)
 	}
 	perToken := p.Setup().Model.KVBytesPerToken(p.Setup().KV)
 	_, transfer, _ := link.Transfer(infer.CacheSize(4096, perToken))
 	g := &infer.Disagg{Prefill: prefill, Decode: decode, PrefillGPUs: 32, DecodeGPUs: 144, ISL: 4096, OSL: 1024,
-		PrefillTokens: 4 * 4096 * 32, MaxDecode: int(d.KVTokens() / (4096 + 1024)), Transfer: transfer}
+		PrefillTokens: 4 * 4096 * 32, MaxDecode: int(d.KVTokens() / (4096 + 1024)), Transfer: transfer, TransferGPUs: link.GPUs}
 	points, err := g.Ratios(32*8+144*2, 0, 0)
 	if err != nil || len(points) == 0 {
 		t.Fatalf("%d points, %v", len(points), err)

@@ -23,6 +23,10 @@ func (e *Engine) product(f unit.Format, what string) unit.Format {
 	// Of such weights only MXFP4 experts are among measured runs (gpt-oss in inference_runs.csv).
 	unmeasured := f.Bits() < 16 && (f != unit.MXFP4 || what != "experts")
 	e.narrow = e.narrow || unmeasured
+	if what == "experts" && !e.machine.ExpertsTimed(f) {
+		e.assumed = append(e.assumed, note.New(note.ExpertsAssumed, "format device wide", "no kernel of %s experts was timed on the %s's generation: they are priced as %s products that read them at the memory's rate, which timed kernels of other formats do not reach",
+			f, e.setup.Cluster.Device.Name, wide))
+	}
 	n := note.New(note.NoProducts, "device format what _ wide", "%s has no %s products: %s are read in %s and multiplied in %s", e.setup.Cluster.Device.Name, f, what, f, wide)
 	if !unmeasured || !slices.Contains(deviceFormats, f) {
 		e.assumed = append(e.assumed, n)

@@ -14,6 +14,7 @@ const (
 	AttentionAssumed  Code = "attention_assumed"
 	BackwardAssumed   Code = "backward_assumed"
 	NoProducts        Code = "no_products"
+	ExpertsAssumed    Code = "experts_assumed"
 )
 
 // What a reader should know of a training plan.
@@ -39,6 +40,7 @@ const (
 	RolesKept       Code = "roles_kept"
 	RolesSimulated  Code = "roles_simulated"
 	KVLinkAssumed   Code = "kv_link_assumed"
+	KVLinkInside    Code = "kv_link_inside"
 	PriorityAssumed Code = "priority_assumed"
 	RequestsDropped Code = "requests_dropped"
 )

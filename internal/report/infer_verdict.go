@@ -22,7 +22,11 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		p.section("Verdict: nothing meets the objective")
 		p.Text(0, "Nearest is, with %s:", missText(a.Request.SLO, b))
 	case a.Request.SLO.Any():
-		p.section("Verdict: the cheapest deployment that meets the objective")
+		if _, priced := b.Cost(); priced {
+			p.section("Verdict: the cheapest deployment that meets the objective")
+			break
+		}
+		p.section("Verdict: the deployment with the most output per GPU that meets the objective")
 	case b.Queued:
 		p.section("Verdict: the deployment with the most output per GPU")
 	default:

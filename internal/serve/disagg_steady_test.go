@@ -28,7 +28,7 @@ func TestTwoRolesAgreeWithTheClosedForm(t *testing.T) {
 	} {
 		e := real(t, c.model, c.cluster, eight, "sglang")
 		setup := e.Setup()
-		link, err := infer.NewKVLink(setup.Cluster, 8, 8)
+		link, err := e.KVLink(&eight)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,7 +36,7 @@ func TestTwoRolesAgreeWithTheClosedForm(t *testing.T) {
 		decode := s.Engine
 		s.Instances, s.Decode, s.DecodeInstances, s.Transfer = 1, &decode, 1, Over(link, e.KVBytesPerToken())
 		d := &infer.Disagg{Prefill: e, Decode: e, PrefillGPUs: 8, DecodeGPUs: 8, ISL: int64(c.isl), OSL: int64(c.osl), PrefillTokens: setup.MaxBatchTokens,
-			MaxDecode: 1024, Transfer: 0, Entry: setup.Profile.Entry(int64(c.isl))}
+			MaxDecode: 1024, TransferGPUs: link.GPUs, Entry: setup.Profile.Entry(int64(c.isl))}
 		_, d.Transfer, _ = link.Transfer(infer.CacheSize(d.ISL, e.KVBytesPerToken()))
 		for _, n := range c.users {
 			for name, x := range map[string]struct {

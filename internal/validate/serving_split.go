@@ -16,7 +16,7 @@ func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
 	if err := r.withinContext(dec.engine.Setup().Model); err != nil {
 		return nil, err
 	}
-	link, err := infer.NewKVLink(pre.cluster, int64(x.Prefill.GPUs()), int64(x.Decode.GPUs()))
+	link, err := dec.engine.KVLink(&x.Prefill)
 	if err != nil {
 		return nil, err
 	}
@@ -24,7 +24,7 @@ func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
 	profile := pre.engine.Setup().Profile
 	held := dec.engine.MaxConcurrency(int64(r.ISL + r.OSL))
 	d := &infer.Disagg{Prefill: pre.stepper, Decode: dec.stepper, PrefillGPUs: x.Prefill.GPUs(), DecodeGPUs: x.Decode.GPUs(), ISL: int64(r.ISL), OSL: int64(r.OSL),
-		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer,
+		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer, TransferGPUs: link.GPUs,
 		Entry: profile.Entry(int64(r.ISL)), InStep: !r.Varied && profile.Separate}
 	if err := d.Check(); err != nil {
 		return nil, err

@@ -30,6 +30,7 @@ export const viNotes: Record<string, Wording> = {
   kernels_of: (v) => `Kernel của ${w(v, 'device')}: chưa đo, lấy của ${w(v, 'arch')}.`,
   attention_assumed: (v, f) => `Attention chiều xuôi của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} tốc độ GEMM của nó.`,
   backward_assumed: (v, f) => `Attention chiều ngược của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} tốc độ chiều xuôi của nó.`,
+  experts_assumed: (v) => `Chưa kernel nào cho chuyên gia ở ${w(v, 'format')} được đo trên thế hệ của ${w(v, 'device')}: giả định là phép nhân ${w(v, 'wide')} đọc chúng ở tốc độ bộ nhớ, điều mà các kernel đã đo của định dạng khác không đạt tới.`,
   no_products: (v) => `${w(v, 'device')} không nhân được ${w(v, 'format')}: ${known(tensors, w(v, 'what'))} được đọc ở ${w(v, 'format')} và nhân ở ${w(v, 'wide')}.`,
   named_format: (v) => `Tên ${w(v, 'model')} ghi ${w(v, 'word')}, cấu hình của nó không nêu lượng tử hóa: trọng số được coi là ${w(v, 'format')}; hãy chọn ${w(v, 'state')} cho trọng số nếu đúng vậy.`,
 
@@ -50,6 +51,7 @@ export const viNotes: Record<string, Wording> = {
   roles_kept: (v, f) => `Các triển khai tách vai thực tế giữ được ${f.percent(n(v, 'least'))} đến ${f.percent(1)} tốc độ khớp giữa hai vai: ở đây lấy ${f.percent(n(v, 'taken'))}.`,
   roles_simulated: (v, f) => `Các triển khai tách vai thực tế giữ được ${f.percent(n(v, 'least'))} đến ${f.percent(1)} tốc độ khớp giữa hai vai: infer lấy ${f.percent(n(v, 'taken'))}, mô phỏng này lấy toàn bộ.`,
   kv_link_assumed: (v, f) => `Bộ đệm KV qua mạng với tốc độ giả định ${f.rate(n(v, 'bytes_per_second'))}, theo trung vị của các lần truyền đã công bố.`,
+  kv_link_inside: (v, f) => `Bộ đệm KV ở lại trong nút và truyền ở ${f.rate(n(v, 'bytes_per_second'))}, tốc độ giữa các GPU của một nút; thời gian khởi đầu lấy theo các lần truyền đã công bố giữa các nút.`,
   priority_assumed: (v) => `Ưu tiên: số ${known(orders, w(v, 'order'))} hơn đi trước trong ${w(v, 'engine')}, theo tài liệu của nó, chưa kiểm chứng bằng lần chạy nào.`,
   requests_dropped: (v, f) => `Các yêu cầu không bao giờ chạy được đã bị bỏ, ${f.int(n(v, 'dropped'))} trên ${f.int(n(v, 'arrived'))}: ${w(v, 'reason')}`,
 
