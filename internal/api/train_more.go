@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/advise"
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/train"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -63,7 +64,7 @@ type planned struct {
 
 func (q planQuestion) each(ctx context.Context, plans []*plan.Fixed) ([]planned, error) {
 	if len(plans) == 0 || len(plans) > mostPlans {
-		return nil, fmt.Errorf("%d plans: give 1 to %d", len(plans), mostPlans)
+		return nil, note.Of("plans", fmt.Errorf("%d plans: give 1 to %d", len(plans), mostPlans))
 	}
 	list := make([]planned, len(plans))
 	for i, f := range plans {

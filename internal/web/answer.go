@@ -1,9 +1,11 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"mime"
 	"reflect"
+	"strconv"
 	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -42,7 +44,7 @@ func add[B any](s *Server, c computed[B]) {
 	huma.Register(s.api, op, func(_ context.Context, in *input[B]) (*huma.StreamResponse, error) {
 		quick := c.quick != nil && c.quick(&in.Body)
 		return &huma.StreamResponse{Body: func(h huma.Context) {
-			if wantsEvents(in.Accept) {
+			if accepts([]string{in.Accept}, "text/event-stream") {
 				stream(h, s, c, &in.Body, quick)
 				return
 			}
@@ -61,12 +63,16 @@ func (s *Server) eventStream(data map[string]any) *huma.MediaType {
 		Extensions: map[string]any{"x-events": schemas}}
 }
 
-// wantsEvents tells whether the client asked for a stream.
-func wantsEvents(accept string) bool {
-	for _, item := range strings.Split(accept, ",") {
-		if t, _, err := mime.ParseMediaType(item); err == nil && t == "text/event-stream" {
-			return true
+// accepts tells whether a header names what, with a weight above 0 (RFC 9110
+// section 12.4.2).
+func accepts(header []string, what string) bool {
+	for _, item := range strings.Split(strings.Join(header, ","), ",") {
+		name, parameters, err := mime.ParseMediaType(item)
+		if err != nil || name != what {
+			continue
 		}
+		weight, err := strconv.ParseFloat(cmp.Or(parameters["q"], "1"), 64)
+		return err == nil && weight > 0
 	}
 	return false
 }

@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
+	"github.com/ridgeline/ridgeline/internal/ask"
 	"github.com/ridgeline/ridgeline/internal/balance"
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -126,11 +128,21 @@ func (f *finder) object(flag string, raw json.RawMessage) (string, error) {
 
 // planText is a plan's keys, as answers state them, in the words of --plan.
 func planText(raw json.RawMessage) (string, error) {
-	var keys map[string]any
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.UseNumber()
-	if err := d.Decode(&keys); err != nil {
+	of, err := members(raw)
+	if err != nil {
 		return "", err
+	}
+	keys := map[string]any{}
+	for name, value := range of {
+		var v any
+		d := json.NewDecoder(bytes.NewReader(value))
+		d.UseNumber()
+		if err := d.Decode(&v); err != nil {
+			return "", err
+		}
+		if v != nil { // null leaves a key out
+			keys[name] = v
+		}
 	}
 	if keys["prefill"] != nil || keys["decode"] != nil {
 		return rolesText(keys)
@@ -139,8 +151,6 @@ func planText(raw json.RawMessage) (string, error) {
 	for k, v := range keys {
 		switch v.(type) {
 		case string, json.Number:
-		case nil:
-			continue // left out
 		default:
 			return "", fmt.Errorf("plan key %q is no number and no word", k)
 		}
@@ -155,8 +165,16 @@ func planText(raw json.RawMessage) (string, error) {
 	return strings.Join(words, ","), nil
 }
 
+// roleKeys are those of a disaggregated plan, as answers state it.
+var roleKeys = []string{"prefill", "prefill_workers", "decode", "decode_workers"}
+
 // rolesText is planText of a disaggregated plan.
 func rolesText(keys map[string]any) (string, error) {
+	for _, name := range slices.Sorted(maps.Keys(keys)) {
+		if !slices.Contains(roleKeys, name) {
+			return "", ask.UnknownWord("plan key", name, roleKeys, "a plan of two roles has "+strings.Join(roleKeys, ", "))
+		}
+	}
 	var parts []string
 	for _, role := range []string{"prefill", "decode"} {
 		degrees, ok := keys[role].(string)

@@ -44,9 +44,8 @@ func benchRunning() error {
 	return problem(http.StatusConflict, "an evaluation is under way, and two would measure each other: wait for its end").coded(codeBenchRunning, nil)
 }
 
-// end gives the place back; watchers are told.
+// end gives the place back; watchers are told by the end of their events.
 func (l *live) end() {
-	l.tell(liveEvent{"end", ended{}})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.on = false
@@ -122,15 +121,14 @@ func (s *Server) follow(h huma.Context, w chan liveEvent) {
 	for e.failed == nil {
 		select {
 		case x, ok := <-w:
-			if !ok {
+			if !ok { // also as the server stops, which ends the evaluation
+				e.send("end", ended{})
 				return
 			}
 			e.send(x.name, x.data)
 		case <-e.tick.C:
 			e.beat()
 		case <-h.Context().Done():
-			return
-		case <-s.gate.closing.Done():
 			return
 		}
 	}

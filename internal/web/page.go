@@ -143,7 +143,7 @@ func (a *asset) send(w http.ResponseWriter, r *http.Request) {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	data := a.plain
-	if a.small != nil && strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+	if a.small != nil && accepts(r.Header.Values("Accept-Encoding"), "gzip") {
 		data = a.small
 		h.Set("Content-Encoding", "gzip")
 	}

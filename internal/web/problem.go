@@ -124,7 +124,8 @@ func humaError(status int, message string, errs ...error) huma.StatusError {
 		message = "the body of the request did not arrive within 5 s: send it again"
 	}
 	if limit := bodyLimit.FindStringSubmatch(message); status == http.StatusRequestEntityTooLarge && limit != nil {
-		message = fmt.Sprintf("the request has more than the %s bytes that this server takes: a Hugging Face config.json has a few thousand, send that alone", limit[1])
+		refused, _ := strconv.ParseInt(limit[1], 10, 64) // digits
+		message = fmt.Sprintf("the request has more than the %d bytes that this server takes: a Hugging Face config.json has a few thousand, send that alone", refused-1)
 	}
 	return problem(status, message)
 }

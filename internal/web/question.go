@@ -28,29 +28,47 @@ type fields struct {
 // UnmarshalJSON reads one object; a name that comes twice is refused, since
 // parsers disagree on which one counts.
 func (f *fields) UnmarshalJSON(data []byte) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	f.of = map[string]json.RawMessage{}
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	if first := bytes.TrimSpace(data); len(first) == 0 || first[0] != '{' {
 		f.err = problem(http.StatusBadRequest, "the body is no JSON object: send the fields of the question")
 		return nil
 	}
+	var twice *twiceError
+	var err error
+	if f.of, err = members(data); errors.As(err, &twice) {
+		f.err = badInput(&note.About{Field: twice.name, Err: err})
+		return nil
+	}
+	return err
+}
+
+// twiceError is a name that an object holds twice.
+type twiceError struct{ name string }
+
+func (e *twiceError) Error() string { return fmt.Sprintf("%q is given twice: keep one", e.name) }
+
+// members are those of a JSON object.
+func members(object []byte) (map[string]json.RawMessage, error) {
+	d := json.NewDecoder(bytes.NewReader(object))
+	if _, err := d.Token(); err != nil { // the brace
+		return nil, err
+	}
+	of := map[string]json.RawMessage{}
 	for d.More() {
 		t, err := d.Token()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		name := t.(string) // a decoder gives no other key
-		if _, twice := f.of[name]; twice {
-			f.err = badInput(&note.About{Field: name, Err: fmt.Errorf("%q is given twice: keep one", name)})
-			return nil
+		if _, twice := of[name]; twice {
+			return nil, &twiceError{name}
 		}
 		var raw json.RawMessage
 		if err := d.Decode(&raw); err != nil {
-			return err
+			return nil, err
 		}
-		f.of[name] = raw
+		of[name] = raw
 	}
-	return nil
+	return of, nil
 }
 
 // fill sets the flags that the fields name; hidden ones do not exist here. What

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"reflect"
 	"strconv"
-	"strings"
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
@@ -84,7 +83,7 @@ const worthIt = 1400
 // documentFor is an answer as --json prints it, compressed for clients that take gzip: catalogues shrink to a
 // tenth. No answer holds a secret that its size could tell.
 func documentFor(r *http.Request) form {
-	zip := strings.Contains(r.Header.Get("Accept-Encoding"), "gzip")
+	zip := accepts(r.Header.Values("Accept-Encoding"), "gzip")
 	return func(doc any) ([]byte, bool, error) {
 		var plain bytes.Buffer
 		if err := report.JSON(&plain, doc); err != nil || !zip || plain.Len() < worthIt {

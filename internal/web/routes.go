@@ -39,8 +39,8 @@ func operation(id, path, tag, summary string, more ...int) huma.Operation {
 
 // posted makes an operation one with a body, and adds the statuses of those.
 func (s *Server) posted(op huma.Operation, more ...int) huma.Operation {
-	op.Method, op.MaxBodyBytes = http.MethodPost, s.limits.Body
-	op.SkipValidateBody = true // fill refuses in the command line's words
+	op.Method, op.MaxBodyBytes = http.MethodPost, s.limits.Body+1 // huma refuses as many, too
+	op.SkipValidateBody = true                                    // fill refuses in the command line's words
 	op.Errors = append(append(op.Errors, more...), http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	return op
 }
