@@ -2,21 +2,22 @@ package infer
 
 import "math"
 
-// burst is the mean time to the first token when n clients send at once: steps full
-// of prompts follow one another, each ends the wait of those it has read.
+// burst is the mean time to the first token when n clients send at once: steps of
+// prompts follow one another, each ends the wait of those it has read.
 //
-//	mean = step(prompts that fit) x (steps + own)/2,  steps = chunks of all / what fits
+//	mean = step(chunks of all / steps) x (steps + own)/2,  steps = chunks of all / what fits, at least own
 func (s *steady) burst(n float64) float64 {
-	clumps, full := s.clumps(n)
-	return s.mixed(0, full) * (clumps + s.chunks) / 2
+	clumps, each := s.clumps(n)
+	return s.mixed(0, each) * (clumps + s.chunks) / 2
 }
 
 // clumps is the steps that read the prompts of n clients one after the other, and
-// how many chunks a full one reads.
-func (s *steady) clumps(n float64) (steps, full float64) {
+// how many chunks one reads on average: all but the last are full. A prompt is read by one
+// replica, so in no fewer steps than it has chunks.
+func (s *steady) clumps(n float64) (steps, each float64) {
 	chunks := n * s.chunks
-	fit := max(min(chunks, s.capacity), 1)
-	return math.Ceil(chunks / fit), fit
+	steps = max(math.Ceil(chunks/s.capacity), s.chunks)
+	return steps, chunks / steps
 }
 
 // lockstep is the closed loop of clients whose requests are all alike on an engine that
@@ -28,13 +29,13 @@ func (s *steady) clumps(n float64) (steps, full float64) {
 // All come to an idle engine, whose admission nobody's steps delay. It does not hold
 // where an answer ends before all prompts are read: ok is false.
 func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool) {
-	clumps, full := s.clumps(clients)
+	clumps, each := s.clumps(clients)
 	others := clumps - s.chunks
 	if s.steps <= others {
 		return p, false
 	}
 	decode := float64(s.decode(clients).Total)
-	prompt := s.mixed(0, full)
+	prompt := s.mixed(0, each)
 	first, answer := prompt*(clumps+s.chunks)/2, s.steps*decode+others/2*prompt
 	n := clients * answer / (first + answer)
 	p = s.point(n, answer/s.steps, first, held, limit)

@@ -236,3 +236,30 @@ func TestRatesFollowFromTimes(t *testing.T) {
 		within(t, "requests/s", p.Requests, 1/float64(p.Steady+unit.Seconds(osl-1)*p.TPOT), 1e-6)
 	}
 }
+
+// A prompt of one token more than a step holds takes a step more, not the time of two full ones; a user
+// more lowers no rate, and no token comes before a step that generates it could.
+func TestPromptsBeyondAStepInStep(t *testing.T) {
+	e := mustEngine(t, "llama-3.1-8b", "h100x8", plan.Serving{TP: 1}, func(s *infer.Setup) { s.Profile, _ = infer.FindProfile("sglang", "hopper") })
+	at := func(e *infer.Engine, isl, osl int64, users int) infer.Point {
+		l := infer.Load{ISL: isl, OSL: osl, Concurrency: int64(users)}
+		l.Fixed = true
+		return mustSteady(t, e, l)
+	}
+	if a, b := at(e, 8192, 64, 1), at(e, 8193, 64, 1); b.TTFT > 1.05*a.TTFT || b.TTFT < a.TTFT {
+		t.Errorf("first tokens of 8,192 and 8,193 come after %v and %v", a.TTFT, b.TTFT)
+	}
+	for users := 1; users < 20; users++ {
+		if a, b := at(e, 1024, 16, users), at(e, 1024, 16, users+1); b.Requests < a.Requests {
+			t.Errorf("%d users have %v answers/s, one more %v", users, a.Requests, b.Requests)
+		}
+	}
+	wide := mustEngine(t, "deepseek-r1", "h200x8", plan.Serving{DP: 8, EP: 8}, func(s *infer.Setup) { s.Profile, _ = infer.FindProfile("sglang", "hopper") })
+	for _, isl := range []int64{9000, 16000, 60000} {
+		for users := 1; users <= 8; users++ {
+			if p := at(wide, isl, 64, users); p.TPOT < p.Step.Floor || p.Step.Floor <= 0 {
+				t.Errorf("%d tokens, %d users: a token every %v, at least %v", isl, users, p.TPOT, p.Step.Floor)
+			}
+		}
+	}
+}
