@@ -78,7 +78,6 @@ func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64, inFlight in
 			return nil, err
 		}
 	}
-	q.Concurrency = []int{1} // the engine's limits are its own, however many users come
 	a.Service = &serve.Service{}
 	if limits.LeastLoaded {
 		a.Service.Routing = serve.LeastLoaded
@@ -131,7 +130,11 @@ func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *pl
 
 // engine fills into with one kind of instance.
 func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Serving, into *serve.Engine) error {
-	in, err := q.Build(a.Variant, p)
+	limited := *q
+	if limited.Slots = l.Slots; l.MaxSeqs > 0 {
+		limited.Slots = l.MaxSeqs * max(p.DP, 1)
+	}
+	in, err := limited.Build(a.Variant, p)
 	if err != nil {
 		return err
 	}

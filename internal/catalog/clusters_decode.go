@@ -134,17 +134,42 @@ func inlineDevice(b *fields, own origin) *hw.Device {
 	return d
 }
 
-// overridePeak replaces peaks of a device that the description knows better.
+// overridePeak replaces peaks of a device that the description knows better. What the
+// catalogue's device achieved scales with them.
 func overridePeak(b *fields, d *hw.Device, own origin) {
 	if s := b.text("source"); s != "" {
 		own.source = s
 	}
+	before := d.Peak
 	newFP8 := b.has(matrixKeys[unit.FP8]) && !b.has(matrixKeys[unit.FP8Block])
 	b.figures(peakQuantities(&d.Peak), origin{hw.Datasheet, own.source})
 	if newFP8 {
 		d.Peak.Matrix[unit.FP8Block] = d.Peak.Matrix[unit.FP8]
 	}
+	rescale(&d.Achieved, &before, &d.Peak)
 	b.done()
+}
+
+// rescale keeps the shares of peak that a device achieved where its peaks turn from one
+// datasheet's into another's. Attention multiplies in BF16.
+func rescale(a *hw.Achieved, from, to *hw.Peak) {
+	for f := range a.Matrix {
+		a.Matrix[f] = share(a.Matrix[f], from.Matrix[f], to.Matrix[f])
+	}
+	for _, q := range []struct {
+		achieved *hw.Figure
+		from, to hw.Figure
+	}{
+		{&a.AttentionFwd, from.Matrix[unit.BF16], to.Matrix[unit.BF16]},
+		{&a.AttentionBwd, from.Matrix[unit.BF16], to.Matrix[unit.BF16]},
+		{&a.HBM, from.HBM, to.HBM},
+		{&a.Memory, from.Memory, to.Memory},
+		{&a.ScaleUp, from.ScaleUp, to.ScaleUp},
+		{&a.ScaleUpReduce, from.ScaleUp, to.ScaleUp},
+		{&a.HostLink, from.HostLink, to.HostLink},
+	} {
+		*q.achieved = share(*q.achieved, q.from, q.to)
+	}
 }
 
 // decodeClusterNode reads the node. A link that differs from the device's usual
@@ -178,8 +203,8 @@ func decodeClusterNode(b *fields, c *hw.Cluster, own origin) {
 	b.done()
 }
 
-// share is what a link of nominal rate to reaches if it keeps the share that
-// was measured on one of nominal rate from; absent where nothing was measured.
+// share is what a device of nominal rate or size to reaches if it keeps the share that
+// was measured on one of nominal figure from; absent where nothing was measured.
 func share(measured, from, to hw.Figure) hw.Figure {
 	if !measured.Known() || !from.Known() {
 		return hw.Figure{}
@@ -190,6 +215,7 @@ func share(measured, from, to hw.Figure) hw.Figure {
 	return hw.Figure{
 		Value:  to.Value * measured.Value / from.Value,
 		Grade:  hw.Assumed,
-		Source: "share of the nominal rate as on the usual link (" + measured.Source + ")",
+		Source: "the catalogue's share of the nominal figure (" + measured.Source + ")",
+		Scaled: true,
 	}
 }

@@ -44,6 +44,7 @@ func EncodeCluster(c *hw.Cluster, kernelsFile string) ([]byte, error) {
 	if known {
 		doc.figures("peak", peakQuantities(&d.Peak), peakQuantities(&base.Peak))
 	}
+	rescale(&base.Achieved, &base.Peak, &d.Peak) // as reading does under the peaks above
 	doc.figures("achieved", achievedQuantities(&d.Achieved), achievedQuantities(&base.Achieved))
 	doc.text("kernels_file", kernelsFile)
 	doc.calibration(d.Kernels, base.Kernels)

@@ -90,6 +90,9 @@ func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (fl
 	case m.options.UsePeak && peak.Known():
 		return peak.Value, nil
 	case achieved.Known():
+		if achieved.Scaled && peak.Known() {
+			m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, achieved.Value/peak.Value)
+		}
 		return achieved.Value, nil
 	case peak.Known():
 		m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, usual)
@@ -123,6 +126,9 @@ func (m *Machine) resolveMatrix(d *hw.Device) {
 			m.matrix[f] = p.Value
 		case a.Known():
 			m.matrix[f] = a.Value
+			if a.Scaled && p.Known() {
+				guessed[a.Value/p.Value] = append(guessed[a.Value/p.Value], f.String())
+			}
 		case p.Known() && ok && like.Known() && like.Value <= p.Value:
 			m.matrix[f] = like.Value
 		case p.Known() && f == unit.BF16 && half > 0: // the units of FP16

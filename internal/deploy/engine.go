@@ -35,12 +35,15 @@ func (q *Question) setup(v *Variant, x plan.Serving) (*infer.Setup, error) {
 	return s, err
 }
 
-// sequences is the engine's limit of generating sequences per replica: its
-// default, raised where the question puts more requests in flight, as an operator
-// would.
+// sequences is the engine's limit of generating sequences per replica: the question's
+// own limit of an instance shared over its replicas, else the default. It does not
+// follow the users asked for: what an engine reserves is set before any of them come.
 func (q *Question) sequences(x plan.Serving) int64 {
-	most := int64(q.Concurrency[len(q.Concurrency)-1])
-	return max(infer.DefaultSequences, (most+int64(x.DP)-1)/int64(x.DP))
+	dp := int64(max(x.DP, 1))
+	if q.Slots > 0 {
+		return (int64(q.Slots) + dp - 1) / dp
+	}
+	return infer.DefaultSequences
 }
 
 // Build makes the instance of layout x. Where it does not fit the engine comes

@@ -42,6 +42,8 @@ type Figure struct {
 	Value  float64 // SI: FLOP/s, bytes/s, bytes, seconds, watts
 	Grade  Grade
 	Source string // citation and conditions
+	// Scaled marks an achieved figure that follows from another nominal one by its share.
+	Scaled bool
 }
 
 // Known tells whether the figure exists.

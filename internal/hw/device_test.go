@@ -11,13 +11,13 @@ import (
 // multipliers, then the peak; a format the device lacks stays absent.
 func TestMatrixRate(t *testing.T) {
 	d := &Device{Name: "x"}
-	d.Peak.Matrix[unit.BF16] = Figure{1000, Datasheet, "sheet"}
-	d.Peak.Matrix[unit.FP16] = Figure{1000, Datasheet, "sheet"}
-	d.Peak.Matrix[unit.FP8] = Figure{2000, Datasheet, "sheet"}
-	d.Peak.Matrix[unit.FP8Block] = Figure{1800, Datasheet, "sheet"}
-	d.Peak.Matrix[unit.TF32] = Figure{500, Datasheet, "sheet"}
-	d.Achieved.Matrix[unit.FP16] = Figure{800, Measured, "bench"}
-	d.Achieved.Matrix[unit.FP8] = Figure{1500, Measured, "bench"}
+	d.Peak.Matrix[unit.BF16] = Figure{Value: 1000, Grade: Datasheet, Source: "sheet"}
+	d.Peak.Matrix[unit.FP16] = Figure{Value: 1000, Grade: Datasheet, Source: "sheet"}
+	d.Peak.Matrix[unit.FP8] = Figure{Value: 2000, Grade: Datasheet, Source: "sheet"}
+	d.Peak.Matrix[unit.FP8Block] = Figure{Value: 1800, Grade: Datasheet, Source: "sheet"}
+	d.Peak.Matrix[unit.TF32] = Figure{Value: 500, Grade: Datasheet, Source: "sheet"}
+	d.Achieved.Matrix[unit.FP16] = Figure{Value: 800, Grade: Measured, Source: "bench"}
+	d.Achieved.Matrix[unit.FP8] = Figure{Value: 1500, Grade: Measured, Source: "bench"}
 	for _, c := range []struct {
 		format unit.Format
 		want   float64
@@ -55,10 +55,10 @@ func TestWords(t *testing.T) {
 
 func good() *Cluster {
 	d := &Device{Name: "x"}
-	d.Peak.ScaleUp = Figure{1, Datasheet, "sheet"}
+	d.Peak.ScaleUp = Figure{Value: 1, Grade: Datasheet, Source: "sheet"}
 	return &Cluster{
 		Name: "c", Device: d, GPUs: 16,
-		Node:   NodeSpec{GPUs: 8, NIC: Figure{1, Datasheet, "sheet"}},
+		Node:   NodeSpec{GPUs: 8, NIC: Figure{Value: 1, Grade: Datasheet, Source: "sheet"}},
 		Fabric: Fabric{Oversubscription: 1},
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-func sheet(v float64) Figure { return Figure{v, Datasheet, "sheet"} }
+func sheet(v float64) Figure { return Figure{Value: v, Grade: Datasheet, Source: "sheet"} }
 
 // made is a device of a generation with so many multiplications per SM and so fast memory.
 func made(name, arch string, perSM, hbm float64) *Device {

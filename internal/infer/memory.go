@@ -46,6 +46,9 @@ func (e *Engine) measure() error {
 	if device == 0 {
 		return fmt.Errorf("device %s has no memory size: add it to its catalogue entry", s.Cluster.Device.Name)
 	}
+	if d := s.Cluster.Device; d.Achieved.Memory.Scaled {
+		e.assumed.Say(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", "memory size", d.Name, d.Achieved.Memory.Value/d.Peak.Memory.Value)
+	}
 	budget := unit.Bytes(s.Utilization * float64(device))
 	working := e.working()
 	least := math.Inf(1)
@@ -137,7 +140,8 @@ func (e *Engine) axes() int {
 }
 
 // working is the activations of the largest step: residual and input, the operands
-// and results of the widest product, and logits in 16 and 32 bit.
+// and results of the widest product, and logits in 16 and 32 bit of every sequence that
+// a step may generate for, each of which takes one of its tokens.
 func (e *Engine) working() unit.Bytes {
 	s := &e.setup
 	n := s.MaxBatchTokens
@@ -152,7 +156,7 @@ func (e *Engine) working() unit.Bytes {
 		}
 		e.scratch = ops
 	}
-	logits := s.MaxSequences * ceil(s.Model.Vocab, int64(s.Plan.TP)) * (2 + 4)
+	logits := min(s.MaxSequences, n) * ceil(s.Model.Vocab, int64(s.Plan.TP)) * (2 + 4)
 	return unit.Bytes(2*2*n*s.Model.Hidden) + unit.Bytes(widest) + unit.Bytes(logits)
 }
 
