@@ -117,6 +117,9 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		} else if ok && a.Capacity != nil {
 			a.Capacity.Clients, a.ClosedForm = clients, true
 		}
+		if a.Capacity != nil {
+			*a.Capacity = serve.Sustained(*a.Capacity, a.Result)
+		}
 	}
 	a.Missed = a.Result.Missed(r.SLO, r.At)
 	if held := a.TailsHeld(); a.Missed == "" && held != "" && r.SLO.TTFT > 0 && r.At != serve.Mean {

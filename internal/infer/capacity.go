@@ -13,8 +13,8 @@ type Capacity struct {
 	// waits because cache, sequence slots or the reading of prompts are used up. With
 	// more the service answers no more per second.
 	Clients     float64
-	Concurrency float64 // how many generate at once, mean, where more are in flight than are taken in
-	Requests    float64 // answers per second
+	Concurrency float64 // how many generate at once at that rate, mean
+	Requests    float64 // answers per second, at most
 	Output      float64 // tokens per second
 }
 
@@ -29,11 +29,11 @@ func (c Capacity) Times(instances int) Capacity {
 const crowd = 1000
 
 // Saturate is the capacity of the instance for requests like the load's, whatever the
-// load's own concurrency: rates of a closed loop of more clients than it takes, and the
-// most clients whose Point has no Limit.
+// load's own concurrency: the most clients whose Point has no Limit, and rates of that
+// many or of more than it takes, which are fewer where a full cache throws sequences out.
 func Saturate(e *Engine, l *Load) (Capacity, error) {
 	full := *l
-	full.Concurrency, full.Fixed = 1, false
+	full.Concurrency = 1
 	if _, err := Steady(e, &full); err != nil {
 		return Capacity{}, err
 	}
@@ -46,17 +46,20 @@ func Saturate(e *Engine, l *Load) (Capacity, error) {
 		// Places that come free in a step are filled one after the other before the next.
 		generating *= 1 - 1/(2*max(s.steps, 1))
 	}
-	full.Fixed = l.Fixed
+	best := p // of the crowd, and of the loads up to it that are looked at
 	var failed error
 	queues := func(clients int64) bool {
 		full.Concurrency = clients
 		x, err := Steady(e, &full)
 		failed = cmp.Or(failed, err)
+		if x.Requests > best.Requests {
+			best, generating = x, x.Decoding
+		}
 		return x.Limit != NoLimit
 	}
 	most := int(held)
 	if queues(int64(most)) { // places are left, the reading of prompts is used up
 		most = max(1, sort.Search(most-1, func(i int) bool { return queues(int64(i) + 1) }))
 	}
-	return Capacity{Clients: float64(most), Concurrency: generating, Requests: p.Requests, Output: p.Output}, failed
+	return Capacity{Clients: float64(most), Concurrency: generating, Requests: best.Requests, Output: best.Output}, failed
 }

@@ -55,3 +55,41 @@ func TestLongPromptsStayBelowTheCapacity(t *testing.T) {
 		}
 	}
 }
+
+// No load answers more than the capacity that is stated beside it: of replicas of DP
+// attention whose caches throw sequences out once they are full, of two micro-batches, and
+// of equal and varied lengths.
+func TestNoLoadPassesTheCapacity(t *testing.T) {
+	for _, row := range []struct {
+		cluster  string
+		plan     plan.Serving
+		isl, osl int64
+		overlap  bool
+	}{
+		{"h200x8", plan.Serving{TP: 1, DP: 8, EP: 8}, 1024, 1024, false},
+		{"h200x8", plan.Serving{TP: 1, DP: 8, EP: 8}, 4096, 512, false},
+		{"h200x8", plan.Serving{TP: 2, DP: 4, EP: 8}, 4096, 512, false},
+		{"h200x8", plan.Serving{TP: 8}, 4096, 512, false},
+		{"h800x32", plan.Serving{TP: 1, DP: 32, EP: 32}, 4096, 1024, true},
+	} {
+		for _, name := range []string{"vllm", "sglang", "trtllm"} {
+			e := mustEngine(t, "deepseek-r1", row.cluster, row.plan, func(s *infer.Setup) { s.Profile, _ = infer.FindProfile(name, "hopper") })
+			for _, fixed := range []bool{false, true} {
+				l := infer.Load{ISL: row.isl, OSL: row.osl, Fixed: fixed}
+				if row.overlap {
+					l.Stepper = &infer.TwoBatch{Inner: e, Layers: 61, Replicas: row.plan.DP}
+				}
+				full, err := infer.Saturate(e, &l)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for c := 64.0; c < 4*full.Clients; c *= 1.25 {
+					l.Concurrency = int64(c)
+					if p := mustSteady(t, e, l); p.Requests > 1.005*full.Requests {
+						t.Errorf("%s %s on %s, %d/%d, %d clients (alike: %v): %.4g answers/s, at most %.4g are stated", row.cluster, row.plan.String(), name, row.isl, row.osl, l.Concurrency, fixed, p.Requests, full.Requests)
+					}
+				}
+			}
+		}
+	}
+}

@@ -17,7 +17,8 @@ const (
 )
 
 // Saturate finds the capacity of a service for requests like the load's: a closed
-// loop with more users than fit. Requests are those of the load, spread over it where there
+// loop with more users than fit, who come as Ramp says: together, those of equal lengths
+// would be read together for ever, which requests that arrive do not share. Requests are those of the load, spread over it where there
 // are more, gone through again with other content where there are too few.
 func Saturate(ctx context.Context, service *Service, load *workload.Workload, seed uint64) (*infer.Capacity, error) {
 	if err := some(load); err != nil {
@@ -35,6 +36,10 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 			full.Requests[i].Blocks = renamed(full.Requests[i].Blocks, again)
 		}
 	}
+	var err error
+	if full.Ramp, err = Ramp(ctx, &own, &full, seed); err != nil {
+		return nil, err
+	}
 	r, err := Run(ctx, &own, &full, Options{Seed: seed})
 	if err != nil || r.Partial || r.Done == 0 {
 		return nil, err
@@ -46,6 +51,15 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 	// so many answers.
 	each := float64(r.Output) / float64(r.Done)
 	return &infer.Capacity{Clients: inFlight, Concurrency: generating, Requests: m.OutputRate / each, Output: m.OutputRate}, nil
+}
+
+// Sustained is the capacity c, or what a run of such requests gave where that is more. Users of equal lengths who come in groups keep them, and
+// groups may pass what those apart of each other get.
+func Sustained(c infer.Capacity, r *Result) infer.Capacity {
+	if rate := r.Mean().OutputRate; rate > c.Output && r.Overload == "" {
+		c.Requests, c.Output = c.Requests*rate/c.Output, rate
+	}
+	return c
 }
 
 // pick is the load's request that comes as the i-th of n: of more than n every so
