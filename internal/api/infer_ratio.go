@@ -64,7 +64,7 @@ func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 		return nil, err
 	}
 	if len(variants) != 1 {
-		return nil, fmt.Errorf("a ratio is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
+		return nil, fmt.Errorf("a ratio is of one deployment: give one cluster, format, speculation, round trip and overlap each, not %d combinations", len(variants))
 	}
 	if len(r.Concurrency) == 0 {
 		if r, err = r.withLoads(q, variants); err != nil {

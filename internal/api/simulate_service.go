@@ -61,7 +61,7 @@ func Deploy(r *InferRequest, limits *SimulateLimits, isl, osl int64, inFlight in
 		return nil, err
 	}
 	if len(variants) != 1 {
-		return nil, fmt.Errorf("a simulation is of one deployment: give one cluster, format and speculation each, not %d combinations", len(variants))
+		return nil, fmt.Errorf("a simulation is of one deployment: give one cluster, format, speculation, round trip and overlap each, not %d combinations", len(variants))
 	}
 	q, err := inferQuestion(&s)
 	if err != nil {
@@ -118,7 +118,7 @@ func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *pl
 	if err != nil {
 		return err
 	}
-	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV))
+	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV, 0))
 	a.Warnings = append(a.Warnings, deploy.SplitSimulated)
 	if link.Inside {
 		a.Warnings = append(a.Warnings, note.New(note.KVLinkInside, "source", "KV caches stay in the node and travel at %s", link.Source).With("bytes_per_second", float64(link.Rate)))

@@ -44,18 +44,24 @@ func (a *TrainAnswer) narrow(ctx context.Context, q *advise.Question) error {
 	return nil
 }
 
-// offload tries optimizer states in host memory where no plan fits without.
+// offload tries optimizer states in host memory where no plan fits without: they
+// make plans fit, or bring one nearer.
 func (a *TrainAnswer) offload(ctx context.Context, q *advise.Question, out *search.Outcome) (*search.Outcome, error) {
 	fixed, err := a.Request.Fixed.With(plan.KeyOffload, "optimizer")
 	if err != nil {
 		return nil, err
 	}
 	moved, err := q.Search(ctx, fixed)
-	if err != nil || len(moved.Plans) == 0 {
+	if err != nil || len(moved.Plans) == 0 && !nearer(moved.Nearest, out.Nearest) {
 		return out, err
 	}
 	a.Warnings = append(a.Warnings, note.New(note.StatesOnHost, "", "nothing fits with the optimizer states on the device: these plans keep them in host memory"))
 	return moved, nil
+}
+
+// nearer tells whether r, if there is one, lacks less memory than other.
+func nearer(r, other *train.Result) bool {
+	return r != nil && r.Memory.Total()-r.Limit < other.Memory.Total()-other.Limit
 }
 
 // widen searches the whole space where the user narrowed it, or what the request

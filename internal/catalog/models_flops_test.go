@@ -88,7 +88,7 @@ func TestDeepSeekV3(t *testing.T) {
 			t.Errorf("%s: %d, published %.5g", c.what, c.got, c.published)
 		}
 	}
-	if got := m.KVBytesPerToken(unit.BF16); got != 70272 {
+	if got := m.KVBytesPerToken(unit.BF16, 0); got != 70272 {
 		t.Errorf("KV cache %g B per token, want 70272", got)
 	}
 	// A stage of four MoE layers holds 46.0 B (arXiv:2502.07846).

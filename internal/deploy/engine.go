@@ -28,9 +28,7 @@ func (q *Question) setup(v *Variant, x plan.Serving) (*infer.Setup, error) {
 	}
 	s := &infer.Setup{Model: q.Model, Cluster: v.Cluster, Plan: x, Weights: v.Weights, Experts: v.Experts, KV: v.KV, Profile: profile,
 		RTT: v.RTT, Eager: q.Eager, Skew: v.Skew, Popularity: v.Loads, MaxBatchTokens: q.Chunk, MaxSequences: q.sequences(x), Context: q.ISL + q.OSL, Utilization: q.MemoryLimit}
-	if v.speculates() && v.Speculation.Drafter == infer.MTP {
-		s.MTP = 1
-	}
+	s.MTP = v.MTP()
 	s.Loads, err = q.loads(v, x)
 	return s, err
 }

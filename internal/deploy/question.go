@@ -43,6 +43,14 @@ type Variant struct {
 // speculates tells whether the variant drafts tokens.
 func (v *Variant) speculates() bool { return v.Speculation != nil && v.Speculation.Drafts > 0 }
 
+// MTP is how many of the model's MTP modules the variant loads beside it.
+func (v *Variant) MTP() int {
+	if v.speculates() && v.Speculation.Drafter == infer.MTP {
+		return 1
+	}
+	return 0
+}
+
 // uneven tells whether the variant's experts are used unevenly.
 func (v *Variant) uneven() bool { return v.Skew > 0 || v.Loads != nil }
 

@@ -68,7 +68,7 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	if err != nil {
 		return nil, nil, err
 	}
-	cache := unit.Bytes(q.Model.KVBytesPerToken(v.KV)*float64(q.ISL) + 0.5)
+	cache := unit.Bytes(q.Model.KVBytesPerToken(v.KV, 0)*float64(q.ISL) + 0.5)
 	_, transfer, _ := link.Transfer(cache)
 	profile := prefill.Engine.Setup().Profile
 	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL}

@@ -65,9 +65,9 @@ func TestKVPerToken(t *testing.T) {
 		t.Fatal(err)
 	}
 	for f, kb := range map[unit.Format]float64{unit.BF16: 70.3, unit.FP8: 35.1, unit.FP6: 26} {
-		within(t, "kB per token in "+f.String(), m.KVBytesPerToken(f)/1e3, kb, 0.015)
+		within(t, "kB per token in "+f.String(), m.KVBytesPerToken(f, 0)/1e3, kb, 0.015)
 		e := mustEngine(t, "deepseek-r1", "h200x8", plan.Serving{TP: 8}, func(s *infer.Setup) { s.KV = f })
-		if got, want := e.Memory().PerToken, m.KVBytesPerToken(f); got != want {
+		if got, want := e.Memory().PerToken, m.KVBytesPerToken(f, 0); got != want {
 			t.Errorf("%s: a rank under TP8 keeps %g bytes per token, want the whole latent's %g", f, got, want)
 		}
 		if !strings.Contains(strings.Join(e.Warnings().Texts(), "\n"), "MLA latent replicated under TP8: 8 copies of KV") {

@@ -67,7 +67,7 @@ func TestDisaggregatedUnits(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	perToken := p.Setup().Model.KVBytesPerToken(p.Setup().KV)
+	perToken := p.Setup().Model.KVBytesPerToken(p.Setup().KV, 0)
 	_, transfer, _ := link.Transfer(infer.CacheSize(4096, perToken))
 	g := &infer.Disagg{Prefill: prefill, Decode: decode, PrefillGPUs: 32, DecodeGPUs: 144, ISL: 4096, OSL: 1024,
 		PrefillTokens: 4 * 4096 * 32, MaxDecode: int(d.KVTokens() / (4096 + 1024)), Transfer: transfer, TransferGPUs: link.GPUs}

@@ -176,13 +176,17 @@ func (m *Model) WeightGradientFLOPs(mtp int) unit.FLOPs {
 }
 
 // KVBytesPerToken is the cache that one token takes over all layers, in format
-// f: MLA keeps latent and rotary key once, linear layers hold a fixed state and
-// add nothing. Windowed and chunked layers count: the token occupies them until
-// it leaves the window.
-func (m *Model) KVBytesPerToken(f unit.Format) float64 {
+// f, and over the first mtp MTP modules, each a layer that attends: MLA keeps
+// latent and rotary key once, linear layers hold a fixed state and add nothing.
+// Windowed and chunked layers count: the token occupies them until it leaves the
+// window.
+func (m *Model) KVBytesPerToken(f unit.Format, mtp int) float64 {
 	var elements int64
 	for i := range m.Layers {
 		elements += m.Layers[i].Attention.KVElements()
+	}
+	for i := range min(mtp, len(m.MTP)) {
+		elements += m.MTP[i].Attention.KVElements()
 	}
 	return float64(elements) * f.BytesPer()
 }

@@ -159,8 +159,15 @@ func TestKVCache(t *testing.T) {
 	for range 61 {
 		m.Layers = append(m.Layers, Layer{Attention: Attention{Kind: MLA, KVRank: 512, Rope: 64}})
 	}
-	if got := m.KVBytesPerToken(unit.BF16); got != 70272 {
+	if got := m.KVBytesPerToken(unit.BF16, 0); got != 70272 {
 		t.Errorf("%g bytes per token, want 70272", got)
+	}
+	// An MTP module is a 62nd layer that attends; one that the model lacks adds nothing.
+	m.MTP = m.Layers[:1]
+	for _, mtp := range []int{1, 2} {
+		if got := m.KVBytesPerToken(unit.BF16, mtp); got != 71424 {
+			t.Errorf("%g bytes per token with %d modules, want 71424", got, mtp)
+		}
 	}
 	// Llama 3 70B: 80 layers x 2 x 8 heads x 128 x 2 B
 	if got := 80 * (&Attention{Heads: 64, KVHeads: 8, QKDim: 128, VDim: 128}).KVElements() * 2; got != 327680 {

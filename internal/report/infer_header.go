@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/api"
@@ -75,8 +76,8 @@ const groupedHeads = 8
 // cacheText is what a token takes, beside other formats and, of latent attention,
 // what the same heads would take with keys and values of their own.
 func cacheText(a *api.InferAnswer) string {
-	m, kv := a.Request.Model, a.Best.Variant.KV
-	per := func(f unit.Format) string { return unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(f) + 0.5)) }
+	m, kv, mtp := a.Request.Model, a.Best.Variant.KV, a.Best.Variant.MTP()
+	per := func(f unit.Format) string { return unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(f, mtp) + 0.5)) }
 	var others []string
 	for _, f := range []unit.Format{unit.BF16, unit.FP8, unit.FP6} {
 		if f != kv {
@@ -84,10 +85,13 @@ func cacheText(a *api.InferAnswer) string {
 		}
 	}
 	s := fmt.Sprintf("%s per token in %s (%s)", per(kv), kv, strings.Join(others, ", "))
+	if mtp > 0 {
+		s += ", the MTP module's with it"
+	}
 	s += windowText(m)
 	var all, grouped float64
-	for i := range m.Layers {
-		if t := &m.Layers[i].Attention; t.Kind == model.MLA {
+	for _, l := range slices.Concat(m.Layers, m.MTP[:mtp]) {
+		if t := &l.Attention; t.Kind == model.MLA {
 			each := float64(t.QKDim+t.VDim) * kv.BytesPer()
 			all, grouped = all+float64(t.Heads)*each, grouped+groupedHeads*each
 		}

@@ -68,7 +68,7 @@ type StepDoc struct {
 
 func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d := PointDoc{Plan: servingKeys(&p.Layout), Cluster: v.Cluster.Name, Weights: v.Weights.String(), Experts: v.Experts.String(), KV: v.KV.String(),
-		Spec: v.Speculation.String(), Overlap: overlapWord(v), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV),
+		Spec: v.Speculation.String(), Overlap: overlapWord(v), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV, v.MTP()),
 		MemoryBytes: int64(p.Need), MemoryLimit: int64(p.Memory.Budget), Memory: map[string]int64{}, Fits: p.Fits, MeetsSLO: a.Request.SLO.Meets(p),
 		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Chunk: p.Chunk, Slots: p.Slots, Batch: p.Batch, WireShare: p.Wire, Warnings: p.Warnings.Texts(), Notes: p.Warnings}
 	if v.RTT != nil {

@@ -16,7 +16,7 @@ func Models(p *Page, entries []catalog.ModelEntry) {
 	for i := range entries {
 		m := entries[i].Model
 		rows[i] = []string{m.Name, unit.FormatCount(m.Params()), unit.FormatCount(m.ActiveParams()), strconv.Itoa(len(m.Layers)),
-			expertsShort(m), unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(unit.BF16))), m.AttentionSummary()}
+			expertsShort(m), unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(unit.BF16, 0))), m.AttentionSummary()}
 	}
 	p.Table([]Column{Left("name"), Right("parameters"), Right("active"), Right("layers"), Right("experts"), Right("KV/token"), Left("attention")}, rows)
 	p.Line("")
@@ -49,7 +49,7 @@ func Model(p *Page, m *model.Model, entry *catalog.ModelEntry, seq int64) {
 		[2]string{"width, vocabulary", fmt.Sprintf("%d, %s%s", m.Hidden, Grouped(m.Vocab), tiedText(m))},
 		[2]string{"attention", m.AttentionSummary()},
 		[2]string{"experts", expertsText(m)},
-		[2]string{"KV cache", unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(unit.BF16))) + " per token at 16 bit"},
+		[2]string{"KV cache", unit.FormatBytes(unit.Bytes(m.KVBytesPerToken(unit.BF16, 0))) + " per token at 16 bit"},
 		[2]string{"context", given(float64(m.MaxContext), "tokens")},
 		[2]string{"training FLOPs", flopsText(m, seq)},
 		[2]string{"checkpoint", checkpointText(&m.Checkpoint)},

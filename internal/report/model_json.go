@@ -63,7 +63,7 @@ func NewModelDoc(m *model.Model, entry *catalog.ModelEntry, seq int64) *ModelDoc
 	d := &ModelDoc{Name: m.Name, HFID: m.HFID, Architecture: m.Architecture, Parameters: m.Params(), ActiveParameters: m.ActiveParams(),
 		MTPParameters: m.MTPParams(), CheckpointParameters: m.CheckpointParams(), ParametersByPart: map[string]int64{},
 		Layers: len(m.Layers), MTPModules: len(m.MTP), Hidden: m.Hidden, Vocabulary: m.Vocab, MaxContext: m.MaxContext,
-		Attention: m.AttentionSummary(), Experts: m.MaxExperts(), KVBytesPerToken: m.KVBytesPerToken(unit.BF16),
+		Attention: m.AttentionSummary(), Experts: m.MaxExperts(), KVBytesPerToken: m.KVBytesPerToken(unit.BF16, 0),
 		FLOPsPerToken: FLOPsDoc{seq, float64(m.FLOPsPerToken(seq, model.Causal, 0)), float64(m.FLOPsPerToken(seq, model.Full, 0)),
 			float64(m.FLOPsPerToken(seq, model.Causal, len(m.MTP)))},
 		Checkpoint:  CheckpointDoc{m.Checkpoint.Weights.String(), m.Checkpoint.Experts.String(), m.Checkpoint.KeptBF16},

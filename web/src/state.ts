@@ -76,7 +76,15 @@ export const servingDefaults = {
 }
 export type Serving = typeof servingDefaults
 
-export const measuredDefaults = { run: '', other: '' }
+export const measuredDefaults = {
+  run: '',
+  other: '',
+  cluster: '', // what the service is predicted on; '' = no prediction is asked
+  plan: '',
+  model: '',
+  isl: '',
+  osl: '',
+}
 export type Measured = typeof measuredDefaults
 
 export interface State {

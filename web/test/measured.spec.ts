@@ -27,6 +27,27 @@ test('two runs are compared, and one is held against its prediction', async ({ p
   await expect(page.locator('#predict .sentence')).toContainText('The widest gap is at')
   await expect(page.locator('#figure-beside-tpot svg [role=listitem]')).toHaveCount(6)
   await shot(page, 'measured-bench')
+  await expect(page).toHaveURL(/cluster=h100x1&plan=tp%3D1/)
+})
+
+test('a client that was not valid is told of, and the prediction beside a run is in the address', async ({ page }) => {
+  const doc = JSON.parse(fixture('bench-h100.json')) as { stages: { client?: unknown }[] }
+  doc.stages[0]!.client = { valid: false, reasons: ['the client ran 13.9 ms late (p99), over a tenth of the median time of a request of 51 ms'] }
+  await page.route('**/api/v1/runs', async (r) => r.fulfill({ json: { runs: [{ id: '7', kind: 'bench', title: 'kept', started: '2026-01-01T00:00:00Z' }], services: [] } }))
+  await page.route('**/api/v1/runs/7', async (r) => r.fulfill({ json: { id: '7', kind: 'bench', title: 'kept', started: '2026-01-01T00:00:00Z', document: doc } }))
+  await page.goto('/#/measured?run=7')
+  await expect(page.locator('#figures .invalid')).toContainText('This run: the client could not keep up')
+  const notes = page.locator('#figures details.notes')
+  await notes.locator('summary').click()
+  await expect(notes).toContainText('client not valid: the client ran 13.9 ms late')
+  await page.locator('#predict').getByLabel('Cluster').fill('h100x1')
+  await page.locator('#predict').getByLabel('Plan').fill('tp=1')
+  await page.getByRole('button', { name: 'Predict this service' }).click()
+  await expect(page.locator('#predict .sentence')).toContainText('The widest gap is at')
+  await expect(page.locator('#predict .invalid')).toBeVisible()
+  await page.reload()
+  await expect(page.locator('#predict .sentence')).toContainText('The widest gap is at')
+  await expect(page.locator('#predict').getByLabel('Plan')).toHaveValue('tp=1')
 })
 
 test('a validation shows predictions beside measurements and where the gap is', async ({ page }) => {

@@ -7,11 +7,14 @@ import { log } from '../src/chart/scale'
 import { preferred } from '../src/i18n'
 import { en } from '../src/i18n/en'
 import { vi } from '../src/i18n/vi'
-import { variants } from '../src/serving/pareto'
+import { rttText, variants } from '../src/serving/pareto'
 import { viNotes } from '../src/i18n/notes'
 import { inVietnamese, nameInVietnamese } from '../src/i18n/phrases'
 import { viProblems } from '../src/i18n/problems'
-import { beside, loadsOf } from '../src/measured/runs'
+import { meansOf } from '../src/measured/live'
+import { beside, doubtsOf, invalidIn, loadsOf } from '../src/measured/runs'
+import { keysOf, look } from '../src/chart/lines'
+import { fileModel } from '../src/training/form'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
 import { waitsIn } from '../src/training/passes'
@@ -89,6 +92,45 @@ test('variants keep each its own front, whatever the others reach', () => {
   expect(variants({ fronts } as unknown as InferDoc)).toEqual([{ name: 'slow', points: fronts[0] }, { name: 'fast', points: fronts[1] }])
 })
 
+test('a round trip is named and asked again as it was given', () => {
+  const p = { cluster: 'x', spec: 'none', net_rtt_seconds: 2e-4, tokens_per_second_per_user: 1, output_tokens_per_second_per_gpu: 1 } as Point
+  expect(variants({ fronts: [[p]] } as unknown as InferDoc)[0]!.name).toBe('x, rtt 200 µs')
+  expect([7e-5, 1e-3, 1.1e-7].map(rttText)).toEqual(['70us', '1ms', '0.11us'])
+})
+
+test('series beyond the tones have marks of their own', () => {
+  const looks = Array.from({ length: 12 }, (_, i) => look(i))
+  expect(new Set(looks.map((x) => JSON.stringify(x))).size).toBe(12)
+  const names = (n: number) => keysOf(looks.slice(0, n).map((x) => ({ name: 'a', ...x }))).map((k) => k.name)
+  expect(names(8)).toEqual(Array(8).fill('a'))
+  expect(names(12).slice(7, 9)).toEqual(['● a', '■ a'])
+})
+
+test('output of a running bench weighs each sample by its time', () => {
+  const x = (t: number, rate: number) => ({ t, output_tokens_per_second: rate })
+  expect(meansOf([x(0.25, 100), x(0.5, 100)])).toEqual([100, 100])
+  // A pause of 1.5 s, then the backlog within 10 ms: 300 tokens in 1.76 s, of which the service makes 165 a second.
+  expect(meansOf([x(0.25, 160), x(1.75, 150), x(1.76, 3500)]).at(-1)).toBeCloseTo(300 / 1.76, 6)
+  // What lies more than 2 s back does not count, nor does the part of a sample that does.
+  expect(meansOf([x(1, 9999), x(4, 50), x(5, 100)]).at(-1)).toBeCloseTo(75, 6)
+  expect(meansOf([x(0, 7)])).toEqual([7])
+})
+
+test('a client that is not valid is a doubt of its stage', () => {
+  const level = (n: number) => `at ${n}`
+  const d = { stages: [{ concurrency: 1, rate: 0, warnings: ['w'], client: { valid: false, reasons: ['late'] } }, { concurrency: 2, rate: 0, warnings: ['w'], client: { valid: true, reasons: [] } }, { concurrency: 4, rate: 0 }], warnings: ['whole'] }
+  expect(invalidIn(d, level)).toEqual(['at 1'])
+  expect(doubtsOf(d, level, 'not valid').lines).toEqual([
+    { where: '', text: 'whole' },
+    { where: 'at 1, not valid', text: 'late' },
+    { where: 'at 1; at 2', text: 'w' },
+  ])
+})
+
+test('a dropped model is called as its file', () => {
+  expect(['Qwen3-30B.json', 'meta-llama--Llama-3.1-8B_config.json', 'config.json'].map(fileModel)).toEqual(['Qwen3-30B', 'meta-llama/Llama-3.1-8B', 'config.json'])
+})
+
 test('steps of the batch are whole and hold the batch', () => {
   expect(steps(256)).toEqual([32, 48, 64, 96, 128, 192, 256, 384, 512, 768, 1024, 1536, 2048])
   expect(steps(1)[0]).toBe(1)
@@ -160,11 +202,13 @@ test('every refusal that is worded without a code has its words in Vietnamese, a
         if (/[a-z]{2}/.test(format.replace(/%\w|--[a-z%-]+/g, ''))) made.add(format === 'has an unknown unit ' ? 'has an unknown unit %q' : format)
       }
     }
+  const health = readFileSync(new URL('../../internal/bench/health.go', import.meta.url), 'utf8') // why a client is not valid
+  for (const [, text] of health.matchAll(/\tsay\(("(?:[^"\\]|\\.)*")/g)) made.add(JSON.parse(text!) as string)
   expect(made.size).toBeGreaterThan(120)
   expect([...made].filter((x) => !phrases[x])).toEqual([])
   expect(Object.keys(phrases).filter((x) => !made.has(x))).toEqual([])
   for (const [format, said] of Object.entries(phrases)) {
-    const values = format.match(/%(?:\.0)?[a-z]/g)?.length ?? 0
+    const values = format.match(/%(?:\.\d)?[a-z]/g)?.length ?? 0
     expect((said.match(/\{\d\}/g) ?? []).map((x) => Number(x[1])).sort(), format).toEqual(Array.from({ length: values }, (_, i) => i))
   }
 })
@@ -174,6 +218,7 @@ test('refusals are found by their words, values kept, inside each other', () => 
   expect(inVietnamese('tokens: "x" as a count is not a number with a unit: write for example 15360 or 14.8T (units: k K M)')).toBe('tokens: "x" (mong đợi số đếm) không phải số kèm đơn vị: hãy viết chẳng hạn 15360 or 14.8T (đơn vị: k K M).')
   expect(inVietnamese('net_rtt: "5" as a time has no unit: write for example 0.193ms (units: ns us)')).toContain('thiếu đơn vị')
   expect(inVietnamese('x: "5z" as a time has an unknown unit "z": write for example 0.193ms (units: ns us)')).toContain('có đơn vị lạ "z"')
+  expect(inVietnamese('A, 1 in flight: client not valid: the client ran 25.7 ms late (p99), over a tenth of the median time of a request of 123 ms; 3.5 requests were in flight of 4')).toBe('A, 1 yêu cầu đồng thời: số đo của máy khách không hợp lệ: máy khách chạy muộn 25,7 ms (p99), hơn một phần mười thời gian trung vị của một yêu cầu là 123 ms; chỉ 3,5 yêu cầu đồng thời trên 4')
   expect(inVietnamese('top 0: give 1 to 1000')).toBe('top 0: hãy cho từ 1 đến 1000.')
   expect(inVietnamese('max_num_seqs 0: give more than 0, or leave it out')).toContain('lớn hơn 0')
   expect(inVietnamese('modell: unknown field "modell": did you mean model?')).toBe('modell: Không có field "modell": có phải ý bạn là model?')

@@ -12,7 +12,11 @@ export interface Point {
   spec: string
   concurrency: number
   gpus: number
-  ttft_seconds: number | null
+  ttft_seconds: number | null // mean over the rounds of a run
+  ttft_burst_seconds: number | null // of the first round, sent all at once
+  ttft_steady_seconds: number | null // of the others
+  ttft_range_seconds: [number, number] | null // four in five measured ones
+  tpot_range_seconds: [number, number] | null
   tpot_seconds: number | null
   tokens_per_second_per_user: number | null
   output_tokens_per_second: number | null

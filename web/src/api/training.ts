@@ -22,8 +22,9 @@ export interface PlanDoc {
   memory_rank: number
   memory: Record<string, number>
   step_seconds: number
-  lower_seconds: number
-  upper_seconds: number
+  lower_seconds: number // all overlapped
+  upper_seconds: number // nothing overlapped
+  range_80: { low_seconds: number; high_seconds: number } // four in five measured ones
   tokens_per_second_per_gpu: number
   mfu: number
   hfu: number

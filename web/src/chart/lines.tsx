@@ -1,5 +1,6 @@
 import { line } from 'd3-shape'
 import { Axes, frame, roomFor } from './axes'
+import type { Key } from './figure'
 import { Marks, type Mark } from './marks'
 import { doubling, linear, log, padded, type Scale } from './scale'
 
@@ -7,9 +8,35 @@ import { doubling, linear, log, padded, type Scale } from './scale'
 export interface Series {
   name: string
   tone: number // 1 to 8
+  round?: number // how often the tones ran out before: each has marks and dashes of its own
   points: { x: number; y: number | null; label: string; strong?: boolean; faint?: boolean }[]
   dotted?: boolean
 }
+
+// The tones that series are told apart by, and the marks of each round of them, as letters too.
+const tones = 8
+const glyphs = ['●', '■', '◆', '▲']
+
+/** look is how the i-th series of a picture is drawn. */
+export const look = (i: number): { tone: number; round: number } => ({ tone: (i % tones) + 1, round: Math.floor(i / tones) })
+
+/** keysOf is the legend of series: marks are named once tones come twice. */
+export const keysOf = (series: Pick<Series, 'name' | 'tone' | 'round'>[]): Key[] =>
+  series.map((s) => ({ name: (series.length > tones ? glyphOf(s.round) + ' ' : '') + s.name, tone: 'tone' + s.tone }))
+
+const glyphOf = (round = 0): string => glyphs[round % glyphs.length]!
+
+/** shapeOf is a round's mark about the origin, r its size. */
+const shapeOf = (round: number, r: number): string =>
+  ({
+    '●': `M${-r},0a${r},${r} 0 1,0 ${2 * r},0a${r},${r} 0 1,0 ${-2 * r},0Z`,
+    '■': `M${-r},${-r}H${r}V${r}H${-r}Z`,
+    '◆': `M0,${-1.4 * r}L${1.4 * r},0L0,${1.4 * r}L${-1.4 * r},0Z`,
+    '▲': `M0,${-1.3 * r}L${1.2 * r},${r}H${-1.2 * r}Z`,
+  })[glyphOf(round)]!
+
+// Dashes of the lines of each round.
+const dashes = [undefined, '7 3', '2 3', '9 3 2 3']
 
 export interface LinesProps {
   width: number
@@ -43,7 +70,7 @@ export function Lines(p: LinesProps) {
       shape: (
         <>
           <circle class="hit" cx={x.at(d.x)} cy={y.at(d.y)} r="11" />
-          <circle class={`dot tone${s.tone}` + (d.faint ? ' faint' : '')} cx={x.at(d.x)} cy={y.at(d.y)} r={d.strong ? 7 : 4} />
+          <path class={`dot tone${s.tone}` + (d.faint ? ' faint' : '')} transform={`translate(${x.at(d.x)},${y.at(d.y)})`} d={shapeOf(s.round ?? 0, d.strong ? 7 : 4)} />
         </>
       ),
     })),
@@ -57,7 +84,7 @@ export function Lines(p: LinesProps) {
           <text x={box.left + 6} y={y.at(p.limit.y) - 5}>{p.limit.name}</text>
         </g>
       )}
-      {p.line !== false && p.series.map((s) => <path key={s.name} class={`line stroke${s.tone}` + (s.dotted ? ' dotted' : '')} d={path(s.points) ?? ''} aria-hidden="true" />)}
+      {p.line !== false && p.series.map((s) => <path key={s.name} class={`line stroke${s.tone}` + (s.dotted ? ' dotted' : '')} stroke-dasharray={dashes[(s.round ?? 0) % dashes.length]} d={path(s.points) ?? ''} aria-hidden="true" />)}
       <Marks marks={marks} box={box} label={p.label} />
     </svg>
   )

@@ -1,5 +1,5 @@
-// What the server words without a code, in Vietnamese: refusals by the format string that makes them (internal/plan,
-// internal/unit, internal/ask), names of operations, layers and causes as they are. Tests hold both lists equal to the sources.
+// What the server words without a code, in Vietnamese: refusals and doubts by the format string that makes them (internal/plan,
+// internal/unit, internal/ask, internal/compare, internal/bench/health.go), names of operations, layers and causes as they are. Tests hold both lists equal to the sources.
 
 import names from './names.vi.json' with { type: 'json' }
 import phrases from './phrases.vi.json' with { type: 'json' }
@@ -9,7 +9,7 @@ const escaped = (s: string): string => s.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 /** fieldNames writes flags as the API does: as the fields of the same name. */
 const fieldNames = (s: string): string => s.replace(/--([a-z%][a-z0-9-]*)/g, (_, name: string) => name.replaceAll('-', '_'))
 
-const verbs: Record<string, string> = { d: '(-?\\d+)', f: '(-?\\d+)', g: '(\\S+)', v: '(\\S+)', q: '("(?:[^"\\\\]|\\\\.)*")', s: '(.+?)' }
+const verbs: Record<string, string> = { d: '(-?\\d+)', f: '(-?\\d+(?:\\.\\d+)?)', g: '(\\S+)', v: '(\\S+)', q: '("(?:[^"\\\\]|\\\\.)*")', s: '(.+?)' }
 
 // The parts of which a quantity's error is made: what was expected, and why it is not that.
 const what = (k: string): boolean => /^an? [a-z ]+$/.test(k)
@@ -19,13 +19,15 @@ const quantity = '%s as %s %s: '
 interface Phrase {
   at: RegExp
   said: string
+  rounded: boolean[] // which values are figures that were cut to a few digits: they are written in the language's way
   weight: number // letters that are fixed: the most telling pattern goes first
 }
 
 function phrase(format: string, said: string): Phrase {
-  const parts = fieldNames(format).split(/%(?:\.0)?([dfgvqs])/)
+  const parts = fieldNames(format).split(/%(?:\.\d)?([dfgvqs])/)
   const at = parts.map((p, i) => (i % 2 ? verbs[p]! : escaped(p))).join('')
-  return { at: new RegExp(`^${at}$`), said, weight: parts.filter((_, i) => i % 2 === 0).join('').length }
+  const rounded = [...format.matchAll(/%(\.\d)?[dfgvqs]/g)].map((m) => m[1] !== undefined)
+  return { at: new RegExp(`^${at}$`), said, rounded, weight: parts.filter((_, i) => i % 2 === 0).join('').length }
 }
 
 let made: { whole: Phrase[]; fragments: Phrase[] } | undefined
@@ -41,7 +43,7 @@ function all(): { whole: Phrase[]; fragments: Phrase[] } {
     .map(([k, v]) => {
       if (!k.startsWith(quantity)) return phrase(k, v)
       const rest = phrase(k.slice(quantity.length - 2), v)
-      return { at: new RegExp(`^${verbs.q} as ${either(what)} ${either(why)}${rest.at.source.slice(1)}`), said: v, weight: rest.weight }
+      return { at: new RegExp(`^${verbs.q} as ${either(what)} ${either(why)}${rest.at.source.slice(1)}`), said: v, rounded: [], weight: rest.weight }
     })
   whole.sort((a, b) => b.weight - a.weight)
   return (made = { whole, fragments })
@@ -54,8 +56,29 @@ const fill = (p: Phrase, found: RegExpExecArray): string =>
       const part = f.at.exec(value)
       if (part) return fill(f, part)
     }
-    return mends(value)
+    return p.rounded[Number(i)] ? figures.format(Number(value)) : mends(listed(value))
   })
+
+const figures = new Intl.NumberFormat('vi', { maximumSignificantDigits: 4 })
+
+// What a bench measured, as its reasons name it; TTFT stays.
+const times: Record<string, string> = { 'gap between chunks': 'khoảng cách giữa các mảnh', 'time of a request': 'thời gian của một yêu cầu' }
+
+/** listed words a value that is a time's name, a load, or sentences of the list joined by semicolons. */
+function listed(value: string): string {
+  const load = /^(\d+) in flight$/.exec(value)
+  if (load) return `${load[1]} yêu cầu đồng thời`
+  return times[value] ?? value.split('; ').map((x) => wholly(x) ?? x).join('; ')
+}
+
+/** wholly words a sentence that the list has. */
+function wholly(text: string): string | undefined {
+  for (const p of all().whole) {
+    const found = p.at.exec(text)
+    if (found) return fill(p, found)
+  }
+  return undefined
+}
 
 /** mends words the end of a sentence that guesses what was meant. */
 const mends = (s: string): string => s.replace(/^did you mean (.+)\?$/, (_, names: string) => `có phải ý bạn là ${names.replaceAll(' or ', ' hoặc ')}?`).replace(/^\/docs lists the fields$/, '/docs liệt kê các trường')
@@ -64,10 +87,8 @@ const mends = (s: string): string => s.replace(/^did you mean (.+)\?$/, (_, name
 export function inVietnamese(text: string): string | undefined {
   const name = (names as Record<string, string>)[text]
   if (name) return name
-  for (const p of all().whole) {
-    const found = p.at.exec(text)
-    if (found) return fill(p, found)
-  }
+  const whole = wholly(text)
+  if (whole) return whole
   const named = /^([\w .[\]"=]{1,60}?): (.+)$/.exec(text) // of a field
   const rest = named && inVietnamese(named[2]!)
   return rest ? `${named[1]}: ${rest}` : undefined

@@ -4,7 +4,8 @@ import { Notes } from '../ui/notes'
 import { Table, type Column } from '../ui/table'
 import { Against } from './against'
 import { Intervals } from './intervals'
-import { said } from './said'
+import { Invalid } from './invalid'
+import { leveled, said } from './said'
 import { beside, doubtsOf, figuresOf, type Beside, type Run } from './runs'
 
 /** named is a run's title with its time: two runs of one service are told apart by it. */
@@ -17,7 +18,7 @@ const heads: Partial<Record<Run['kind'], 'predicted' | 'value'>> = { prediction:
 export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
   const speech = useLang()
   const { t, f } = speech
-  const level = (n: number, rate: number) => (rate > 0 ? t.measured.rate(f.num(rate)) : t.serving.load(f.int(n)))
+  const level = leveled(speech)
   const name = (x: Beside) => x.name.split(': ').map(t.measured.names).join(': ')
   const alike = other?.kind === run.kind ? other : undefined
   const rows = beside(figuresOf(run, level), alike ? figuresOf(alike, level) : [])
@@ -48,10 +49,13 @@ export function Compare({ run, other }: { run: Run; other: Run | undefined }) {
           B: {named(alike)}
         </p>
       )}
+      <Invalid run={run} name={alike ? 'A' : t.measured.thisRun} />
+      {alike && <Invalid run={alike} name="B" />}
       <Table name={'figures-' + run.kind} caption={t.measured.figures} rows={rows} columns={columns} />
       {other && other.kind === run.kind && <Intervals run={run} other={other} />}
       {other && other.kind !== run.kind && <Against run={run} other={other} />}
-      <Notes title={t.warnings} {...doubtsOf(run.document)} />
+      <Notes title={alike ? t.measured.doubtsOf('A') : t.warnings} {...doubtsOf(run.document, level, t.measured.notValid)} />
+      {alike && <Notes title={t.measured.doubtsOf('B')} {...doubtsOf(alike.document, level, t.measured.notValid)} />}
     </Card>
   )
 }

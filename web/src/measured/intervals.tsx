@@ -21,6 +21,7 @@ interface Comparison {
       change_low: number | null
       change_high: number | null
       differs: boolean | null
+      too_few: boolean
     }[]
   }[]
   notes?: string[]
@@ -52,16 +53,26 @@ export function Intervals({ run, other }: { run: Run; other: Run }) {
         caption={t.measured.chance}
         rows={rows}
         columns={[
-          { head: t.measured.load, text: true, raw: (r) => r.load, cell: (r) => load(r.load) },
-          { head: t.measured.metric, text: true, raw: (r) => `${r.metric} ${r.statistic}`, cell: (r) => `${t.measured.names(r.metric)} ${t.measured.names(r.statistic)}` },
+          {
+            head: t.measured.metric,
+            text: true,
+            raw: (r) => `${r.load}: ${r.metric} ${r.statistic}`,
+            cell: (r) => (
+              <>
+                {t.measured.names(r.metric)} {t.measured.names(r.statistic)}
+                <small class="at">{load(r.load)}</small>
+              </>
+            ),
+          },
           { head: 'A', raw: (r) => r.a, cell: (r) => told(r.a, r.unit) },
           { head: 'B', raw: (r) => r.b, cell: (r) => told(r.b, r.unit) },
           { head: t.measured.change, raw: (r) => r.change, cell: (r) => f.signed(r.change) },
           { head: '95 %', raw: (r) => r.change_low, cell: (r) => (r.change_low === null ? '–' : `${f.signed(r.change_low)} … ${f.signed(r.change_high)}`) },
-          { head: t.measured.differs, text: true, raw: (r) => (r.differs === null ? null : String(r.differs)), cell: (r) => (r.differs === null ? '–' : r.differs ? t.measured.yes : t.measured.noise) },
+          { head: t.measured.differs, text: true, raw: (r) => (r.differs === null ? (r.too_few ? 'too few' : null) : String(r.differs)), cell: (r) => (r.differs === null ? (r.too_few ? t.measured.few : '–') : r.differs ? t.measured.yes : t.measured.noise) },
         ]}
       />
-      <Notes title={t.warnings} lines={loaded.value?.notes} />
+      {rows.some((r) => r.too_few) && <p class="note">{t.measured.fewNote}</p>}
+      <Notes title={t.measured.doubtsBetween} lines={loaded.value?.notes} />
     </>
   )
 }

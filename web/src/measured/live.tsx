@@ -30,6 +30,24 @@ const smooth = 2
 /** grown is the samples with one more. */
 export const grown = (list: Sample[], x: Sample): Sample[] => [...list.slice(1 - most), x]
 
+/**
+ * meansOf is the output over the last seconds at each sample of a stage. A sample's rate holds since the one
+ * before, so that rates weigh by their time: after a pause one sample is long, and the next may be of an instant.
+ */
+export function meansOf(samples: Pick<Sample, 't' | 'output_tokens_per_second'>[]): number[] {
+  return samples.map((now, i) => {
+    const from = now.t - smooth
+    let tokens = 0
+    let time = 0
+    for (let j = i; j >= 0 && samples[j]!.t > from; j--) {
+      const part = samples[j]!.t - Math.max(samples[j - 1]?.t ?? 0, from)
+      tokens += samples[j]!.output_tokens_per_second * part
+      time += part
+    }
+    return time > 0 ? tokens / time : now.output_tokens_per_second
+  })
+}
+
 // When a page that found no bench looks again.
 const again = 3000
 
@@ -86,11 +104,8 @@ export function Samples({ seen }: { seen: Sample[] }) {
   const load = now.concurrency > 0 ? t.serving.load(f.int(now.concurrency)) : now.rate > 0 ? t.measured.rate(f.num(now.rate)) : now.load
   const here = seen.filter((s) => s.stage === now.stage)
   // A sample counts the answers that ended since the one before: means over a while show the rate.
-  const mean = (i: number) => {
-    const last = here.slice(0, i + 1).filter((s) => s.t > here[i]!.t - smooth)
-    return last.reduce((sum, s) => sum + s.output_tokens_per_second, 0) / last.length
-  }
-  const points = here.map((s, i) => ({ x: s.t, y: mean(i), label: `${f.seconds(s.t)}\n${f.num(mean(i))} ${t.unit.tokensPerSecond}\n${t.serving.load(f.int(s.in_flight))}` }))
+  const means = meansOf(here)
+  const points = here.map((s, i) => ({ x: s.t, y: means[i]!, label: `${f.seconds(s.t)}\n${f.num(means[i])} ${t.unit.tokensPerSecond}\n${t.serving.load(f.int(s.in_flight))}` }))
   return (
     <>
       <Facts

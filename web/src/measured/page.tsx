@@ -4,7 +4,7 @@ import type { RunHead } from '../api/catalogue'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
 import { ReportButton } from '../share/report'
-import type { Measured } from '../state'
+import { measuredDefaults, type Measured } from '../state'
 import { Drop } from '../ui/drop'
 import { Card } from '../ui/card'
 import { Select } from '../ui/field'
@@ -28,6 +28,8 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   const all: { id: string; kind: string; title: string; started: string }[] = [...dropped, ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.title ?? r.model ?? r.id, started: r.started ?? '' }))]
   const run = useRun(s.run, dropped)
   const other = useRun(s.other, dropped)
+  // A prediction is of one run, and does not stay for another.
+  const choose = (id: string) => set({ ...measuredDefaults, run: id, other: s.other === id ? '' : s.other })
   const chosen = all.findIndex((r) => r.id === s.run)
   return (
     <div class="page one">
@@ -43,7 +45,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
               const r = json && typeof json === 'object' ? runOf(name, json as Json) : undefined
               if (!r) throw new Problem(t.measured.unknown(name), 400)
               setDropped((x) => [r, ...x.filter((y) => y.id !== r.id)])
-              set({ run: r.id })
+              choose(r.id)
             }}
           />
           {heads.error && <Failed error={heads.error} />}
@@ -62,7 +64,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
               caption={t.measured.title}
               rows={all}
               chosen={chosen}
-              onPick={(i) => set({ run: all[i]!.id })}
+              onPick={(i) => choose(all[i]!.id)}
               pickLabel={(r) => `${r.title} (${r.kind})`}
               columns={[
                 { head: t.measured.subject, text: true, raw: (r) => r.title, cell: (r) => r.title },
@@ -88,7 +90,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
             onRun={(id, own) => {
               if (own) setDropped((x) => [own, ...x])
               setFresh((n) => n + 1)
-              set({ run: id })
+              choose(id)
             }}
           />
         ) : null}
@@ -97,7 +99,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
         {run.value && (
           <>
             {run.value.kind === 'validation' && <Gap run={run.value} />}
-            {run.value.kind === 'bench' && <Predict key={run.value.id} run={run.value} />}
+            {run.value.kind === 'bench' && <Predict key={run.value.id} run={run.value} s={s} set={set} />}
             <Compare run={run.value} other={other.value && comparable(run.value.kind, other.value.kind) ? other.value : undefined} />
             <ReportButton name={'ridgeline-' + run.value.kind} />
           </>

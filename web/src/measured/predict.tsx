@@ -1,33 +1,33 @@
-import { useState } from 'preact/hooks'
-import { post, type Problem } from '../api/client'
+import { useEffect, useState } from 'preact/hooks'
+import { post } from '../api/client'
 import type { InferDoc } from '../api/serving'
-import { asProblem } from '../api/use'
+import { useLoaded } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
 import { Lines, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
 import { Card } from '../ui/card'
 import { Field } from '../ui/field'
 import { Failed } from '../ui/states'
+import type { Measured } from '../state'
+import { Invalid } from './invalid'
 import { loadsOf, type Load, type Run } from './runs'
 
 /** Predict asks what the measured service should have done, and lays the answer beside the measurement. */
-export function Predict({ run }: { run: Run }) {
+export function Predict({ run, s, set }: { run: Run; s: Measured; set: (c: Partial<Measured>) => void }) {
   const { t, f } = useLang()
   const loads = loadsOf(run.document)
   const one = loads[0]
   const labels = (run.document.labels ?? {}) as Record<string, string>
-  const [q, setQ] = useState({ model: labels.model ?? String(run.document.model ?? ''), cluster: labels.cluster ?? 'h200x8', plan: labels.plan ?? 'tp=8', isl: String(one?.isl || 1024), osl: String(one?.osl || 1024) })
-  const [doc, setDoc] = useState<InferDoc>()
-  const [error, setError] = useState<Problem>()
+  const own = { model: labels.model ?? String(run.document.model ?? ''), cluster: labels.cluster ?? 'h200x8', plan: labels.plan ?? 'tp=8', isl: String(one?.isl || 1024), osl: String(one?.osl || 1024) }
+  // What is asked stands in the address; until then the form is of the run.
+  const asked = s.cluster ? { model: s.model, cluster: s.cluster, plan: s.plan, isl: s.isl, osl: s.osl } : undefined
+  const [q, setQ] = useState(asked ?? own)
+  useEffect(() => asked && setQ(asked), [s])
+  const levels = [...new Set(loads.map((l) => l.concurrency))].sort((a, b) => a - b).join(',')
+  const { value: doc, error } = useLoaded(asked && loads.length ? JSON.stringify([asked, levels]) : '', (signal) =>
+    post<InferDoc>('infer', { ...asked, isl: Number(asked!.isl), osl: Number(asked!.osl), concurrency: levels }, signal),
+  )
   if (!loads.length) return null
-  const ask = async () => {
-    setError(undefined)
-    try {
-      setDoc(await post<InferDoc>('infer', { ...q, isl: Number(q.isl), osl: Number(q.osl), concurrency: [...new Set(loads.map((l) => l.concurrency))].sort((a, b) => a - b).join(',') }))
-    } catch (e) {
-      setError(asProblem(e))
-    }
-  }
   const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }) })
   return (
     <Card title={t.measured.gapTitle} id="predict">
@@ -35,7 +35,7 @@ export function Predict({ run }: { run: Run }) {
         class="inline"
         onSubmit={(e) => {
           e.preventDefault()
-          void ask()
+          set(q)
         }}
       >
         <Field label={t.ask.model} {...on('model')} />
@@ -46,7 +46,8 @@ export function Predict({ run }: { run: Run }) {
         <button type="submit" class="primary">{t.measured.predict}</button>
       </form>
       {error && <Failed error={error} />}
-      {doc && <Beside loads={loads} doc={doc} say={(n, x) => t.measured.worst(n, f.percent(x))} />}
+      {doc && !error && <Invalid run={run} name={t.measured.thisRun} />}
+      {doc && !error && <Beside loads={loads} doc={doc} say={(n, x) => t.measured.worst(n, f.percent(x))} />}
     </Card>
   )
 }

@@ -45,24 +45,42 @@ const text = (v: unknown): string => (typeof v === 'string' ? v : '')
 const list = (v: unknown): Json[] => (Array.isArray(v) ? (v as Json[]) : [])
 const at = (d: unknown, ...path: string[]): unknown => path.reduce((x: unknown, k) => (x && typeof x === 'object' ? (x as Json)[k] : undefined), d)
 
-/** doubtsOf a run: what its document warns of, as a whole and of single stages, with kinds and figures where it has them. */
-export function doubtsOf(d: Json): { lines: string[]; notes: Note[] } {
-  const all = [d, ...list(d.stages)]
-  const lines = all.flatMap((x) => (Array.isArray(x.warnings) ? x.warnings.map(String) : []))
-  return { lines: [...new Set(lines)], notes: all.flatMap((x) => list(x.notes) as unknown as Note[]) }
+/** Level words the load of a bench stage: in flight, or requests per second. */
+export type Level = (concurrency: number, rate: number) => string
+
+const levelOf = (s: Json, level: Level): string => level(Number(s.concurrency), Number(s.rate))
+
+/** Doubt is a warning and what of the run it is about, '' for the whole. */
+export interface Doubt {
+  where: string
+  text: string
 }
+
+/** doubtsOf a run: what its document warns of, as a whole and of single stages, with kinds and figures where it has them. Why a client is not valid is about its stage and notValid. */
+export function doubtsOf(d: Json, level: Level, notValid: string): { lines: Doubt[]; notes: Note[] } {
+  const of = (x: Json, where: string): Doubt[] => texts(x.warnings).map((text) => ({ where, text }))
+  const all = [...of(d, ''), ...stages(d).flatMap((s) => [...(invalid(s) ? texts(at(s, 'client', 'reasons')).map((text) => ({ where: `${levelOf(s, level)}, ${notValid}`, text })) : []), ...of(s, levelOf(s, level))])]
+  const lines = [...new Set(all.map((x) => x.text))].map((text) => ({ text, where: [...new Set(all.filter((x) => x.text === text && x.where).map((x) => x.where))].join('; ') }))
+  return { lines, notes: [d, ...stages(d)].flatMap((x) => list(x.notes) as unknown as Note[]) }
+}
+
+/** invalidIn lists the loads of a bench whose client was the bottleneck, or is not known not to be. */
+export const invalidIn = (d: Json, level: Level): string[] => stages(d).filter(invalid).map((s) => levelOf(s, level))
+
+const invalid = (s: Json): boolean => at(s, 'client', 'valid') === false
+const texts = (v: unknown): string[] => (Array.isArray(v) ? v.map(String) : [])
 
 export const stages = (d: Json): Json[] => list(d.stages)
 
-/** figuresOf lists what a run measured, SI; level words the load of a bench stage: in flight, or requests per second. */
-export function figuresOf(r: Run, level: (concurrency: number, rate: number) => string): RunFigure[] {
+/** figuresOf lists what a run measured, SI. */
+export function figuresOf(r: Run, level: Level): RunFigure[] {
   const out: RunFigure[] = []
   const add = (name: string, v: unknown, unit: string, factor = 1, better?: 'less' | 'more') => {
     if (typeof v === 'number' && Number.isFinite(v)) out.push({ name, value: v * factor, unit, better })
   }
   if (r.kind === 'bench')
     for (const s of stages(r.document)) {
-      const l = level(Number(s.concurrency), Number(s.rate))
+      const l = levelOf(s, level)
       for (const [k, name] of [['ttft_ms', 'TTFT'], ['tpot_ms', 'TPOT'], ['e2e_ms', 'E2E']] as const)
         for (const q of ['p50', 'p99'] as const) add(`${l}: ${name} ${q}`, at(s, k, q), 's', 1e-3, 'less')
       add(`${l}: output`, s.output_tokens_per_second, 'tokens/s', 1, 'more')

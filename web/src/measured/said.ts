@@ -1,4 +1,11 @@
 import type { Speech } from '../i18n'
+import type { Level } from './runs'
+
+/** leveled words the load of a bench stage. */
+export const leveled =
+  ({ t, f }: Speech): Level =>
+  (n, rate) =>
+    rate > 0 ? t.measured.rate(f.num(rate)) : t.serving.load(f.int(n))
 
 /** said is a figure with its unit. */
 export function said(x: { unit: string }, v: number | null, { t, f }: Speech): string {

@@ -2,13 +2,13 @@ import { post } from '../api/client'
 import type { InferDoc, Point } from '../api/serving'
 import { useLoaded } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
-import { Lines, type Series } from '../chart/lines'
+import { keysOf, Lines, look, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { Card } from '../ui/card'
 import { Failed, Skeleton } from '../ui/states'
 import { PlanText } from '../ui/plan'
-import { tell } from './pareto'
+import { rttOf, tell } from './pareto'
 import { planText, requestOf } from './request'
 
 /** Curves follow the chosen plan over the load, with and without speculation. */
@@ -23,7 +23,8 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
   if (loaded.error) return <Card title={t.serving.curves}><Failed error={loaded.error} /></Card>
   if (!loaded.value) return <Card title={t.serving.curves}><Skeleton tall /></Card>
   const points = (loaded.value.points ?? []).filter((p) => p.fits && p.ttft_seconds !== null)
-  const specs = [...new Set(points.map((p) => p.spec))]
+  const nameOf = (p: Point) => [p.spec, ...(p.net_rtt_seconds === null ? [] : [rttOf(p)])].join(', ')
+  const names = [...new Set(points.map(nameOf))]
   const pictures = [
     { name: 'throughput', title: t.serving.throughput, y: t.serving.y, of: (p: Point) => p.output_tokens_per_second_per_gpu!, text: f.num, log: false, limit: undefined },
     { name: 'ttft', title: t.serving.ttftPlot, y: 'TTFT', of: (p: Point) => p.ttft_seconds!, text: f.seconds, log: true, limit: Number(asked.ttft) || undefined },
@@ -32,13 +33,13 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
   return (
     <Card title={t.serving.curves} id="curves" aside={<PlanText text={plan} />}>
       <p class="note">{t.serving.curvesNote}</p>
-      <Legend keys={specs.map((s, i) => ({ name: s, tone: 'tone' + ((i % 8) + 1) }))} />
+      <Legend keys={keysOf(names.map((name, i) => ({ name, ...look(i) })))} />
       <div class="pictures three">
         {pictures.map((pic) => {
-          const series: Series[] = specs.map((spec, i) => ({
-            name: spec,
-            tone: (i % 8) + 1,
-            points: points.filter((p) => p.spec === spec).map((p) => ({ x: p.concurrency, y: pic.of(p), label: tell(p, speech) })),
+          const series: Series[] = names.map((name, i) => ({
+            name,
+            ...look(i),
+            points: points.filter((p) => nameOf(p) === name).map((p) => ({ x: p.concurrency, y: pic.of(p), label: tell(p, speech) })),
           }))
           return (
             <Figure
@@ -46,7 +47,7 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
               name={pic.name}
               title={pic.title}
               busy={loaded.busy}
-              data={{ head: [t.serving.inFlight, ...specs], rows: [...new Set(points.map((p) => p.concurrency))].map((n) => [n, ...specs.map((spec) => points.filter((p) => p.spec === spec && p.concurrency === n).map(pic.of)[0] ?? null)]) }}
+              data={{ head: [t.serving.inFlight, ...names], rows: [...new Set(points.map((p) => p.concurrency))].map((n) => [n, ...names.map((name) => points.filter((p) => nameOf(p) === name && p.concurrency === n).map(pic.of)[0] ?? null)]) }}
               of={[loaded.value]}
               draw={(width) => (
                 <Lines

@@ -39,16 +39,22 @@ export default function ServingPage({ s, set, step, visit, catalogue }: Part<Ser
   )
 }
 
+// A first round that waits less than this times the others waits as they do.
+const alike = 1.001
+
 function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
   const { t, f } = useLang()
   const { doc } = answer
   const b = doc.best
   const name = `${doc.model}-${doc.clusters.join('-')}`
   const subject = `${doc.model}, ${doc.clusters.join(', ')}, ${t.serving.isl} ${doc.isl}, ${t.serving.osl} ${doc.osl}, ${b.weights}, KV ${b.kv}: ${planText(b.plan)}`
-  const format = { name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` }
+  const format = [{ name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` }, ...(b.net_rtt_seconds === null ? [] : [{ name: t.serving.rtt, value: f.seconds(b.net_rtt_seconds) }])]
+  const { ttft_steady_seconds: steady, ttft_burst_seconds: burst } = b
+  const span = (most: number | undefined, range: [number, number] | null): string | undefined =>
+    [...(most ? [`≤ ${f.seconds(most)}`] : []), ...(range ? [t.fact.range(f.seconds(range[0]), f.seconds(range[1]))] : [])].join('; ') || undefined
   const served = [
-    { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: doc.slo?.ttft_seconds ? `≤ ${f.seconds(doc.slo.ttft_seconds)}` : undefined },
-    { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: doc.slo?.tpot_seconds ? `≤ ${f.seconds(doc.slo.tpot_seconds)}` : undefined },
+    { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: span(doc.slo?.ttft_seconds, b.ttft_range_seconds) },
+    { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: span(doc.slo?.tpot_seconds, b.tpot_range_seconds) },
     { name: t.serving.user, value: f.num(b.tokens_per_second_per_user), unit: t.unit.tokensPerSecond },
     { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
     { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
@@ -62,7 +68,8 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
           {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <PlanText text={planText(b.plan)} />
         </p>
         <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), t.serving.load(f.int(b.concurrency)), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
-        <Facts facts={b.fits ? [...served, format] : [format]} />
+        <Facts facts={b.fits ? [...served, ...format] : format} />
+        {steady !== null && burst !== null && burst > steady * alike && <p class="note">{t.serving.rounds(f.seconds(burst), f.seconds(steady))}</p>}
         <p class="note">{t.serving.searched(f.int(doc.counts.priced), f.seconds(doc.search_seconds))}</p>
       </Card>
       {b.fits ? <Pictures answer={answer} name={name} /> : <Card title={t.serving.trade} id="nothing"><p class="note">{t.serving.nothing}</p></Card>}

@@ -2,7 +2,7 @@ import { post, type Problem } from '../api/client'
 import type { InferDoc, Point } from '../api/serving'
 import { useLoaded } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
-import { Lines, type Series } from '../chart/lines'
+import { keysOf, Lines, look, type Series } from '../chart/lines'
 import { useLang, type Speech } from '../i18n'
 import type { Serving } from '../state'
 import type { Found } from '../ui/search'
@@ -12,7 +12,7 @@ import { planText, requestOf } from './request'
 export function tell(p: Point, { t, f }: Speech): string {
   return [
     `${p.cluster}: ${planText(p.plan)}`,
-    `${p.spec === 'none' ? '' : p.spec + ', '}${t.serving.load(f.int(p.concurrency))}, ${f.int(p.gpus)} GPU`,
+    `${p.spec === 'none' ? '' : p.spec + ', '}${p.net_rtt_seconds === null ? '' : rttOf(p) + ', '}${t.serving.load(f.int(p.concurrency))}, ${f.int(p.gpus)} GPU`,
     `${f.num(p.tokens_per_second_per_user)} ${t.serving.x}`,
     `${f.num(p.output_tokens_per_second_per_gpu)} ${t.serving.y}`,
     `TTFT ${f.seconds(p.ttft_seconds)}, TPOT ${f.seconds(p.tpot_seconds)}`,
@@ -20,7 +20,7 @@ export function tell(p: Point, { t, f }: Speech): string {
   ].join('\n')
 }
 
-const same = (a: Point, b: Point) => a.cluster === b.cluster && a.spec === b.spec && a.concurrency === b.concurrency && planText(a.plan) === planText(b.plan)
+const same = (a: Point, b: Point) => a.cluster === b.cluster && a.spec === b.spec && a.net_rtt_seconds === b.net_rtt_seconds && a.concurrency === b.concurrency && planText(a.plan) === planText(b.plan)
 
 interface Variant {
   name: string
@@ -50,14 +50,20 @@ export function useFronts({ doc, asked }: Found<Serving, InferDoc>): { list: Var
 }
 
 function variantOf(p: Point): string {
-  return [p.cluster, ...(p.spec === 'none' ? [] : [p.spec]), ...(p.net_rtt_seconds == null ? [] : [`rtt ${p.net_rtt_seconds * 1e3} ms`])].join(', ')
+  return [p.cluster, ...(p.spec === 'none' ? [] : [p.spec]), ...(p.net_rtt_seconds === null ? [] : [rttOf(p)])].join(', ')
 }
+
+/** rttOf names a point's round trip between nodes, where the question gives it. */
+export const rttOf = (p: Point): string => `rtt ${rttText(p.net_rtt_seconds!).replace('ms', ' ms').replace('us', ' µs')}`
+
+/** rttText is a round trip as --net-rtt takes it. */
+export const rttText = (seconds: number): string => (seconds < 1e-3 ? `${Number((seconds * 1e6).toPrecision(9))}us` : `${Number((seconds * 1e3).toPrecision(9))}ms`)
 
 /** A curve per variant: a figure of its points against the speed for a user. */
 function curves(doc: InferDoc, list: Variant[], speech: Parameters<typeof tell>[1], figure: 'output_tokens_per_second_per_gpu' | 'cost_per_million_output_tokens_usd'): Series[] {
   return list.map((v, i) => ({
     name: v.name,
-    tone: (i % 8) + 1,
+    ...look(i),
     points: v.points.map((p) => ({ x: p.tokens_per_second_per_user!, y: p[figure]!, label: tell(p, speech), strong: same(p, doc.best), faint: !p.meets_slo })),
   }))
 }
@@ -78,7 +84,7 @@ export function Pareto({ doc, fronts, busy }: Props) {
       name="pareto"
       title={t.serving.pareto}
       note={t.serving.paretoNote}
-      legend={<Legend keys={series.map((s) => ({ name: s.name, tone: 'tone' + s.tone }))} />}
+      legend={<Legend keys={keysOf(series)} />}
       data={{
         head: [t.serving.variant, t.serving.plan, t.serving.inFlight, t.serving.gpus, t.serving.x, t.serving.y, 'TTFT (s)', 'TPOT (s)', 'USD/M'],
         rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.concurrency, p.gpus, p.tokens_per_second_per_user, p.output_tokens_per_second_per_gpu, p.ttft_seconds, p.tpot_seconds, p.cost_per_million_output_tokens_usd])),
@@ -102,7 +108,7 @@ export function Cost({ doc, fronts, busy }: Props) {
       name="cost"
       title={t.serving.costTitle}
       note={t.serving.costNote}
-      legend={<Legend keys={series.map((s) => ({ name: s.name, tone: 'tone' + s.tone }))} />}
+      legend={<Legend keys={keysOf(series)} />}
       data={{ head: [t.serving.variant, t.serving.plan, t.serving.x, t.serving.costAxis], rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.tokens_per_second_per_user, p.cost_per_million_output_tokens_usd])) }}
       busy={busy}
       of={[doc, fronts.length, busy]}

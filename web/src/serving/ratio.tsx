@@ -8,6 +8,7 @@ import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { Card } from '../ui/card'
 import { Failed, Skeleton } from '../ui/states'
+import { rttText } from './pareto'
 import { planText, requestOf } from './request'
 
 /** rolesOf is a plan in two roles, their workers left open: the plan's own, or the same layout for both. */
@@ -20,8 +21,8 @@ export function rolesOf(p: Point['plan']): string {
 /** Ratio maps output per GPU over the workers of both roles. */
 export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
   const { t, f } = useLang()
-  const loaded = useLoaded(JSON.stringify([asked, planText(best.plan), best.cluster]), async (signal) => {
-    const body = await requestOf({ ...asked, clusters: best.cluster, plan: rolesOf(best.plan), spec: best.spec === 'none' ? '' : best.spec, price: '' })
+  const loaded = useLoaded(JSON.stringify([asked, planText(best.plan), best.cluster, best.spec, best.concurrency, best.net_rtt_seconds]), async (signal) => {
+    const body = await requestOf({ ...asked, clusters: best.cluster, plan: rolesOf(best.plan), spec: best.spec === 'none' ? '' : best.spec, rtt: best.net_rtt_seconds === null ? '' : rttText(best.net_rtt_seconds), price: '' })
     return post<RatioDoc>('infer/ratio', { ...body, concurrency: String(best.concurrency), spec: best.spec }, signal)
   })
   if (loaded.error)

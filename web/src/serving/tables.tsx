@@ -9,6 +9,7 @@ import { planText } from './request'
 export function Points({ doc, name }: { doc: InferDoc; name: string }) {
   const { t, f } = useLang()
   const cost: Column<Point> = { head: t.serving.perMillionHead, unit: 'USD', raw: (p) => p.cost_per_million_output_tokens_usd, cell: (p) => f.usd(p.cost_per_million_output_tokens_usd) }
+  const rtt: Column<Point> = { head: t.serving.rtt, unit: 's', fold: true, raw: (p) => p.net_rtt_seconds, cell: (p) => f.seconds(p.net_rtt_seconds) }
   return (
     <Card title={t.serving.points} id="points">
       <Table
@@ -20,6 +21,7 @@ export function Points({ doc, name }: { doc: InferDoc; name: string }) {
           { head: t.serving.plan, text: true, raw: (p) => planText(p.plan), cell: (p) => <PlanText text={planText(p.plan)} /> },
           { head: t.ask.cluster, text: true, fold: true, raw: (p) => p.cluster, cell: (p) => p.cluster },
           { head: t.serving.spec, text: true, fold: true, raw: (p) => p.spec, cell: (p) => p.spec },
+          ...(doc.points?.some((p) => p.net_rtt_seconds !== null) ? [rtt] : []),
           { head: 'TTFT', unit: 's', raw: (p) => p.ttft_seconds, cell: (p) => f.seconds(p.ttft_seconds) },
           { head: 'TPOT', unit: 's', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
           { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },

@@ -55,6 +55,12 @@ export function Fields({ s, set, catalogue, cluster, field }: Props) {
   )
 }
 
+/** fileModel is what a dropped file's name says of its model: org/name for org--name_config.json; config.json says nothing. */
+export function fileModel(file: string): string {
+  const hub = /^(.+?)--(.+)_config\.json$/.exec(file)
+  return hub ? `${hub[1]}/${hub[2]}` : file === 'config.json' ? file : file.replace(/\.json$/i, '')
+}
+
 /** ModelField takes a name of the catalogue, or a config.json dropped on it; a broken file changes nothing. */
 export function ModelField(p: { model: string; config: string; models: string[]; set: (c: { model?: string; config?: string }) => void; bad: boolean }) {
   const { t, f } = useLang()
@@ -68,7 +74,7 @@ export function ModelField(p: { model: string; config: string; models: string[];
       take={async (name, config) => {
         const doc = await post<ModelDoc>('models/inspect', config)
         setTold(doc)
-        p.set({ config: await pack(config), model: doc.name || name.replace(/\.json$/, '') })
+        p.set({ config: await pack(config), model: fileModel(name) })
       }}
       above={<Field label={t.ask.model} value={p.model} onInput={(v) => (setTold(undefined), p.set({ model: v, config: '' }))} list={p.models} bad={p.bad} id="model" />}
       below={told && <p class="hint good" role="status">{t.drop.read(f.count(told.parameters), f.count(told.active_parameters), told.layers)}</p>}

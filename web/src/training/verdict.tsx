@@ -12,6 +12,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
   const { t, f } = useLang()
   const doc = answer.doc
   const p = best?.result ?? first?.result ?? doc.best
+  const like = f.secondsLike(p.step_seconds)
   const text = best?.text ?? first?.text ?? ''
   return (
     <Card title={t.verdict.title} id="verdict">
@@ -24,7 +25,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
         </p>
         <Facts
           facts={[
-            { name: t.fact.step, value: f.seconds(p.step_seconds), note: t.fact.between(f.secondsLike(p.step_seconds)(p.lower_seconds), f.secondsLike(p.step_seconds)(p.upper_seconds)) },
+            { name: t.fact.step, value: f.seconds(p.step_seconds), note: t.fact.range(like(p.range_80.low_seconds), like(p.range_80.high_seconds)) },
             { name: t.fact.throughput, value: f.int(p.tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond, note: t.unit.perGpu },
             { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
             { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
@@ -32,6 +33,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
             ...budgetFacts(p, t, f),
           ]}
         />
+        {p.fits && <p class="note">{t.verdict.overlap(like(p.lower_seconds), like(p.upper_seconds))}</p>}
         {!settled && (
           <p class="note screen" id="listed">
             {t.verdict.listed(f.int(Math.max(1, doc.plans?.length ?? 0)))} <button type="button" onClick={onSearch}>{t.verdict.again}</button>

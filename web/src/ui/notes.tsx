@@ -3,8 +3,8 @@ import { useLang } from '../i18n'
 import { viNotes } from '../i18n/notes'
 import { inVietnamese } from '../i18n/phrases'
 
-/** Notes are warnings and assumptions: worded here where their kind is known and the page is not in the server's English. */
-export function Notes({ title, lines, notes }: { title: string; lines: string[] | null | undefined; notes?: Note[] | null }) {
+/** Notes are warnings and assumptions, with what they are about where that is a part: worded here where their kind is known and the page is not in the server's English. */
+export function Notes({ title, lines, notes }: { title: string; lines: (string | { where: string; text: string })[] | null | undefined; notes?: Note[] | null }) {
   const { lang, f } = useLang()
   if (!lines?.length) return null
   const own = (line: string): string | undefined => {
@@ -18,8 +18,14 @@ export function Notes({ title, lines, notes }: { title: string; lines: string[] 
       </summary>
       <ul>
         {lines.map((l) => {
-          const said = own(l)
-          return <li key={l} lang={said ? undefined : 'en'}>{said ?? l}</li>
+          const { where, text } = typeof l === 'string' ? { where: '', text: l } : l
+          const said = own(text)
+          return (
+            <li key={where + text} lang={said || where ? undefined : 'en'}>
+              {where && where + ': '}
+              {said ?? (where && lang !== 'en' ? <span lang="en">{text}</span> : text)}
+            </li>
+          )
         })}
       </ul>
     </details>

@@ -1,1 +1,0 @@
-import{E as e,a as t,o as n,y as r}from"./index-7nwMd8At.js";function i({text:i}){let{lang:a}=r(),o=a===`vi`?n(i):void 0;return a===`vi`&&!o?t(`span`,{lang:`en`,children:i}):t(e,{children:o??i})}export{i as t};

@@ -1,0 +1,31 @@
+import { expect, open, shot, test } from './page'
+
+test('round trips are told apart: in the verdict, the table, the curves and the ratio', async ({ page }) => {
+  await open(page, '#/serving?model=llama-3.1-8b&clusters=h100x16&concurrency=1%2C64&plan=tp%3D16&rtt=0.2ms%2C5ms&spec=none')
+  await expect(page.locator('#verdict')).toContainText('Round trip between nodes')
+  await expect(page.locator('#points').getByRole('columnheader', { name: 'Round trip' })).toBeVisible()
+  await expect(page.locator('#points tbody')).toContainText('200 µs')
+  await expect(page.locator('#points tbody')).toContainText('5 ms')
+  const curves = page.locator('#curves')
+  await expect(curves.locator('.legend li')).toHaveText(['none, rtt 200 µs', 'none, rtt 5 ms'])
+  await curves.locator('#figure-tpot summary').click()
+  await expect(curves.locator('#figure-tpot tbody tr')).toHaveCount(2)
+  await expect(curves.locator('#figure-tpot thead th')).toHaveCount(3)
+  await expect(page.locator('#ratio')).toBeVisible()
+  await expect(page.locator('#ratio')).not.toContainText('one deployment')
+  await shot(page, 'serving-round-trips')
+})
+
+test('a deployment’s figures come with their ranges, and its start apart', async ({ page }) => {
+  await open(page, '#/serving?model=llama-3.1-8b&clusters=h100x1&concurrency=64&plan=tp%3D1&spec=none')
+  const verdict = page.locator('#verdict')
+  await expect(verdict.locator('.facts div', { hasText: 'TPOT' })).toContainText(/≤ 50\sms; four in five measured: [\d.]+\sms to [\d.]+\sms/)
+  await expect(verdict).toContainText('the first round, sent all at once, waits')
+})
+
+test('what needs less memory with its optimizer states on the host is the nearest plan', async ({ page }) => {
+  await page.goto('/#/training?model=llama-3.1-405b&cluster=h100x8&batch=16&precision=bf16')
+  await expect(page.locator('#verdict')).toContainText('offload=optimizer', { timeout: 60_000 })
+  await expect(page.locator('#verdict')).toContainText('308.4 GB')
+  await expect(page.locator('#verdict')).toContainText('four in five measured:')
+})
