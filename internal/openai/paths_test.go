@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"context"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"strings"
 	"testing"
 	"time"
@@ -162,6 +164,29 @@ func TestBothPathsAgree(t *testing.T) {
 			if len(a.Chunks) > 0 && (a.Sent == 0 || a.Headers < a.Sent || a.FirstEvent < a.Headers || a.End < a.FirstEvent) {
 				t.Errorf("%s, %s: sent at %v, head at %v, first event at %v, end at %v", name, w.name, a.Sent, a.Headers, a.FirstEvent, a.End)
 			}
+		}
+	}
+}
+
+// The time at which a request was sent is its own, also on a connection that sent others before.
+func TestSentIsTheRequestsOwn(t *testing.T) {
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, token("a")+stop+doneTxt)
+	}))
+	t.Cleanup(s.Close)
+	for name, dial := range map[string]func(context.Context, string, string) (net.Conn, error){"taken": nil, "read": plainly} {
+		k := newClient(t, Config{URL: s.URL + "/v1", Dial: dial})
+		last := time.Duration(0)
+		for i := range 4 {
+			before := k.now()
+			a := k.Do(t.Context(), &Request{Stream: true})
+			if len(a.Chunks) != 1 || a.Connection.Reused != (i > 0) || a.Sent < before || a.Sent <= last || a.Headers < a.Sent || a.Sent > k.now() {
+				t.Errorf("%s, request %d: %q %s, begun at %v, sent at %v, head at %v; the one before ended at %v", name, i, a.Class, a.Reason, before, a.Sent, a.Headers, last)
+			}
+			last = a.End
+			time.Sleep(2 * time.Millisecond)
 		}
 	}
 }

@@ -46,13 +46,10 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 			x.taker, _ = i.Conn.(wire.Taker) // not within TLS
 			x.mu.Unlock()
 		},
-		WroteRequest: func(i httptrace.WroteRequestInfo) {
+		WroteRequest: func(i httptrace.WroteRequestInfo) { // right before the last write, or, of a long body, after it
 			at := now()
 			x.mu.Lock()
-			if x.taker != nil { // this goroutine may run only after the answer came
-				at = x.taker.Wrote().Sub(x.client.start)
-			}
-			if i.Err == nil {
+			if i.Err == nil && x.headers == 0 { // this goroutine may run only after the answer came
 				x.sent = at
 			}
 			x.mu.Unlock()
@@ -61,6 +58,11 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 			at := x.came()
 			x.mu.Lock()
 			x.headers = at
+			if x.taker != nil {
+				if at := x.taker.Wrote(); !at.IsZero() { // by now the request is written
+					x.sent = at.Sub(x.client.start)
+				}
+			}
 			x.mu.Unlock()
 		},
 	})
