@@ -13,6 +13,7 @@ import (
 	"runtime"
 	"strings"
 	"unicode"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -213,13 +214,21 @@ func loopback(a net.Addr) bool {
 // token is the one that the user set, "" without.
 func (f *webFlags) token() (string, error) {
 	if f.tokenFile == "" {
-		return strings.TrimSpace(os.Getenv(tokenVariable)), nil
+		given := os.Getenv(tokenVariable)
+		token := strings.TrimSpace(given)
+		if token == "" && given != "" {
+			return "", usagef("%s holds blanks alone: set it to the token, or unset it", tokenVariable)
+		}
+		return token, nil
 	}
 	return secretFile("token-file", f.tokenFile)
 }
 
-// maxSecret bounds a file that holds a secret: more is another file.
+// maxSecret bounds the line that holds a secret, in bytes: more is another file.
 const maxSecret = 4096
+
+// byteOrderMark is what editors on Windows put before a text; no secret begins so.
+const byteOrderMark = "\ufeff"
 
 // secretFile is the first line of a file.
 func secretFile(flag, name string) (string, error) {
@@ -232,13 +241,19 @@ func secretFile(flag, name string) (string, error) {
 		return "", usagef("--%s %s: %w: give a file whose first line is the secret", flag, name, err)
 	}
 	defer f.Close()
-	b, err := io.ReadAll(io.LimitReader(f, maxSecret))
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
 	if err != nil {
 		return "", usagef("--%s %s: %w: give a readable file", flag, name, err)
 	}
-	line, _, _ := strings.Cut(string(b), "\n")
-	if line = strings.TrimSpace(line); line == "" {
+	line, _, _ := strings.Cut(strings.TrimPrefix(string(b), byteOrderMark), "\n")
+	if len(line) > maxSecret {
+		return "", usagef("--%s %s: the first line has more than %d bytes: write the secret alone there", flag, name, maxSecret)
+	}
+	switch line = strings.TrimSpace(line); {
+	case line == "":
 		return "", usagef("--%s %s: the first line is empty: write the secret there", flag, name)
+	case !utf8.ValidString(line) || strings.ContainsFunc(line, unicode.IsControl):
+		return "", usagef("--%s %s: the first line is no plain text: write the secret there, in UTF-8", flag, name)
 	}
 	return line, nil
 }
