@@ -20,10 +20,7 @@ func (m *Machine) overPCIe() bool { return m.cluster.Node.ScaleUpKind == "pcie" 
 
 // NodeLink is what a GPU sends another of its node, bytes/s; 0 where a node has one.
 func (m *Machine) NodeLink() unit.ByteRate {
-	if m.overPCIe() && !m.options.UsePeak {
-		return unit.ByteRate(m.scaleUp * staged)
-	}
-	return unit.ByteRate(m.scaleUp)
+	return unit.ByteRate(m.scaleUp * m.scaleUpPart(&legs{}))
 }
 
 // scaleUpPart is the share of the scale-up link's rate that an algorithm keeps.

@@ -86,16 +86,19 @@ func reduceRate(d *hw.Device) float64 {
 // rate is the achieved figure, or the peak times its usual ratio.
 func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (float64, error) {
 	d := m.cluster.Device
+	assume := func(share float64) {
+		m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, share)
+	}
 	switch {
 	case m.options.UsePeak && peak.Known():
 		return peak.Value, nil
 	case achieved.Known():
 		if achieved.Scaled && peak.Known() {
-			m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, achieved.Value/peak.Value)
+			assume(achieved.Value / peak.Value)
 		}
 		return achieved.Value, nil
 	case peak.Known():
-		m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, usual)
+		assume(usual)
 		return peak.Value * usual, nil
 	}
 	return 0, fmt.Errorf("device %s has no %s rate: add it to its catalogue entry", d.Name, what)

@@ -8,8 +8,11 @@ import "math"
 //	mean = step(chunks of all / steps) x (steps + own)/2,  steps = chunks of all / what fits, at least own
 func (s *steady) burst(n float64) float64 {
 	clumps, each := s.clumps(n)
-	return s.mixed(0, each) * (clumps + s.chunks) / 2
+	return s.awaits(clumps, s.mixed(0, each))
 }
+
+// awaits is the mean time to the first token of prompts that so many steps read.
+func (s *steady) awaits(clumps, step float64) float64 { return step * (clumps + s.chunks) / 2 }
 
 // clumps is the steps that read the prompts of n clients one after the other, and
 // how many chunks one reads on average: all but the last are full. A prompt is read by one
@@ -36,7 +39,7 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	}
 	decode := float64(s.decode(clients).Total)
 	prompt := s.mixed(0, each)
-	first, answer := prompt*(clumps+s.chunks)/2, s.steps*decode+others/2*prompt
+	first, answer := s.awaits(clumps, prompt), s.steps*decode+others/2*prompt
 	n := clients * answer / (first + answer)
 	p = s.point(n, answer/s.steps, first, held, limit)
 	p.InStep = clients > 1
