@@ -31,8 +31,8 @@ const (
 const lagTick = 10 * time.Millisecond
 
 // health watches the client: a goroutine that is due every few milliseconds notes how late it runs,
-// as late as any other that sends a request or reads an answer; or how late answers were consumed since,
-// or may have been stamped, where that was longer.
+// as late as any other that sends a request or reads an answer, or how late answers were consumed since, where
+// that was longer. Times are late as it is where goroutines take them, and by what the reader of streams tells.
 type health struct {
 	mu     sync.Mutex
 	late   []float64 // of what is consumed, ms
@@ -61,10 +61,13 @@ func watch() *health {
 			case <-t.C:
 			}
 			late := time.Since(due)
-			consumed, stamped := openai.Lateness()
+			consumed, stamped, own := openai.Lateness()
+			if own {
+				stamped = max(stamped, late)
+			}
 			h.mu.Lock()
 			h.late = append(h.late, milliseconds(max(late, consumed)))
-			h.stamps = append(h.stamps, milliseconds(max(late, stamped)))
+			h.stamps = append(h.stamps, milliseconds(stamped))
 			if n%20 == 0 {
 				metrics.Read(held)
 				h.memory = max(h.memory, held[0].Value.Uint64()-held[1].Value.Uint64())

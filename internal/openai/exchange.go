@@ -70,10 +70,11 @@ func (x *exchange) came() time.Duration {
 	at := x.client.now()
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	if x.taker != nil {
-		at = x.taker.Came().Sub(x.client.start)
+	if x.taker == nil {
+		ownTimes.Store(true)
+		return at
 	}
-	return at
+	return x.taker.Came().Sub(x.client.start)
 }
 
 // countChunks fills in the tokens of chunks where as many came as tokens: one each.

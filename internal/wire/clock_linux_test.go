@@ -143,36 +143,3 @@ func TestStampsThatCannotBe(t *testing.T) {
 		t.Errorf("since the reading: %v, %v", at.Sub(since), ok)
 	}
 }
-
-// One stream is read at once, and so is one whose pieces come soon after each other; many are napped
-// for until nothing more is gathered.
-func TestPace(t *testing.T) {
-	many := &reader{pieces: 1, told: true}
-	var p pace
-	for i := range row {
-		if p.naps() {
-			t.Fatalf("it naps after %d turns", i)
-		}
-		p.turn(false, thick, many)
-	}
-	if !p.naps() {
-		t.Error("it does not nap where turns follow each other closely")
-	}
-	p.turn(true, nap, &reader{pieces: 2, told: true})
-	if !p.naps() {
-		t.Error("it does not nap on where that gathers pieces")
-	}
-	for name, turn := range map[string]func(*pace){
-		"a nap gathered little":          func(p *pace) { p.turn(true, nap, many) },
-		"turns apart":                    func(p *pace) { p.turn(false, 2*thick, many) },
-		"a turn without a piece":         func(p *pace) { p.turn(false, 0, &reader{told: true}) },
-		"one stream is fast":             func(p *pace) { p.turn(false, 0, &reader{pieces: 3, told: true, soon: true}) },
-		"the system stamps nothing":      func(p *pace) { p.turn(false, 0, &reader{pieces: 3}) },
-		"fast, and a nap gathered a lot": func(p *pace) { p.turn(true, nap, &reader{pieces: 9, told: true, soon: true}) },
-	} {
-		p := pace{close: row}
-		if turn(&p); p.naps() {
-			t.Errorf("it naps on after this: %s", name)
-		}
-	}
-}

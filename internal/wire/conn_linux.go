@@ -98,13 +98,19 @@ func (c *conn) arrived(r *reader, stamp int64, came time.Time) time.Time {
 	if !told {
 		at = time.Now()
 	}
-	r.told, r.soon = r.told && told, r.soon || at.Sub(c.last) < 2*nap
+	r.told = r.told && told
+	gap := at.Sub(c.last)
+	r.between.add(gap)
 	c.last = at
 	if told || came.IsZero() {
 		came = at
 	}
-	raise(&doubt, at.Sub(came))
 	r.note(came)
+	unsure := at.Sub(came)
+	if told && gap < 2*r.slept { // perhaps another came before it during the nap, which has the same stamp then
+		unsure = r.slept
+	}
+	raise(&doubt, unsure)
 	return at
 }
 

@@ -1,8 +1,8 @@
 // Package wire reads thousands of streams at the least processor time: what arrives on a plain
 // TCP connection is handed to its consumer within the goroutine that waits for all of them,
 // so that a piece costs one read and no switch between goroutines. Its time is when the system
-// got it, however late it is read; so where pieces come thick on many connections, one wait serves half a
-// millisecond of them. It knows bytes and times, not what they mean. Systems other than Linux keep Go's
+// got it, however late it is read; so where pieces come thick on many connections, one wait serves up to two
+// milliseconds of them. It knows bytes and times, not what they mean. Systems other than Linux keep Go's
 // own connections.
 package wire
 
@@ -43,7 +43,7 @@ var behind, doubt atomic.Int64
 
 // Lateness is how late bytes were consumed at most since the last call, from when the system got them to
 // the end of what was done with them, and how late the times of those may have been taken that the system
-// did not stamp: since they may have come.
+// did not stamp, since they may have come, or that may share the stamp of a later one.
 func Lateness() (consumed, stamped time.Duration) {
 	return time.Duration(behind.Swap(0)), time.Duration(doubt.Swap(0))
 }

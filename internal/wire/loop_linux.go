@@ -4,8 +4,6 @@ import (
 	"os"
 	"runtime"
 	"sync"
-	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -17,9 +15,8 @@ const perLoop = 1024
 // A loop waits for what happens on its connections. It lives as long as the process, as
 // Go's own poller does, by which it is woken.
 type loop struct {
-	epoll int
-	file  *os.File // of epoll, within Go's poller
-	ready syscall.RawConn
+	epoll int // of the connections
+	gate  gate
 
 	mu    sync.Mutex
 	last  int32
@@ -58,16 +55,9 @@ func newLoop() (*loop, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("epoll_create1", err)
 	}
-	if err := unix.SetNonblock(fd, true); err != nil { // else Go's poller takes it not
+	l := &loop{epoll: fd, conns: map[int32]*conn{}}
+	if l.gate, err = newGate(fd); err != nil {
 		unix.Close(fd)
-		return nil, os.NewSyscallError("fcntl", err)
-	}
-	l := &loop{epoll: fd, file: os.NewFile(uintptr(fd), "epoll"), conns: map[int32]*conn{}}
-	if err = l.file.SetReadDeadline(time.Time{}); err == nil { // it is in the poller
-		l.ready, err = l.file.SyscallConn()
-	}
-	if err != nil {
-		l.file.Close()
 		return nil, err
 	}
 	return l, nil

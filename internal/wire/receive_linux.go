@@ -19,13 +19,14 @@ type reader struct {
 		unix.Cmsghdr
 		stamp unix.Timespec
 	}
-	clock clock // of the turn
+	clock   clock // of the turn
+	between gaps
+	slept   time.Duration // before the turn
 
 	// What was read since the turn began.
 	pieces int
 	oldest time.Time // when the first of them came
 	told   bool      // the system told when each came
-	soon   bool      // one came soon after the one before it on its connection
 }
 
 // readers are for reads outside the loops.
@@ -34,7 +35,7 @@ var readers = sync.Pool{New: func() any { return &reader{buf: make([]byte, 4<<10
 // begin starts a turn.
 func (r *reader) begin() {
 	r.clock.read()
-	r.pieces, r.told, r.soon = 0, true, false
+	r.pieces, r.told = 0, true
 }
 
 // note keeps when a piece came, to the end of the turn.

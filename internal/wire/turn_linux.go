@@ -24,6 +24,7 @@ type turns struct {
 
 	pace         pace
 	began, ended time.Time // of the turn before
+	yielded      time.Time // to other goroutines
 	full         bool      // it had all the room for events, so that there may be more
 }
 
@@ -31,16 +32,15 @@ type turns struct {
 // than to wait in a system call: Go watches those, every 20 us at first.
 func (l *loop) run() {
 	const most = 128 // events
-	t := turns{loop: l, reader: reader{buf: make([]byte, Piece)}, events: make([]unix.EpollEvent, most), conns: make([]*conn, most)}
-	err := l.ready.Read(func(uintptr) bool {
-		yielded := time.Now()
+	t := turns{loop: l, reader: reader{buf: make([]byte, Piece), between: gaps{usual: longest}}, events: make([]unix.EpollEvent, most), conns: make([]*conn, most)}
+	err := l.gate.wait(func() {
+		t.yielded = time.Now()
 		for waited := true; t.turn(waited); {
-			if waited = false; t.ended.Sub(yielded) > yield {
+			if waited = false; t.ended.Sub(t.yielded) > yield {
 				runtime.Gosched()
-				yielded = t.ended
+				t.yielded = t.ended
 			}
 		}
-		return false // wait for the next event
 	})
 	panic("epoll: " + err.Error()) // closed by nobody
 }
@@ -48,9 +48,14 @@ func (l *loop) run() {
 // turn reads what there is; false tells that there is nothing. Where nobody waited since the turn before,
 // what is told now came during that.
 func (t *turns) turn(waited bool) bool {
-	napped := !t.full && len(t.queue) == 0 && t.pace.naps()
+	t.slept = 0
+	if !t.full && len(t.queue) == 0 {
+		t.slept = t.pace.nap(&t.reader)
+	}
+	napped := t.slept > 0
 	if napped {
-		rest()
+		time.Sleep(t.slept)
+		t.yielded = time.Now()
 	}
 	n := t.poll()
 	if n == 0 && len(t.queue) == 0 {
