@@ -16,6 +16,7 @@ type Instance struct {
 	spec    *infer.Speculation
 	solved  map[load]infer.Point
 	full    map[int64]infer.Capacity // by slots
+	slots   int                      // the limit of sequences that limited found last
 	// corrected tells that measured points stand behind Stepper.
 	corrected bool
 }

@@ -2,7 +2,6 @@ package deploy
 
 import (
 	"math"
-	"sort"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -168,33 +167,6 @@ func (in *Instance) Saturate(q *Question, slots int64) (infer.Capacity, error) {
 		in.full[slots] = c
 	}
 	return c, err
-}
-
-// limited is the point with the largest batch limit that keeps the promised time
-// per token, where p, without a limit, does not: requests then wait for their first
-// token instead, as they do for room in a full cache. Nil where p needs no batch
-// limit, none helps, or the wait breaks a promised time to the first token.
-func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
-	most := int(p.Steady.Running)
-	if q.SLO.TPOT <= 0 || p.TPOT <= q.SLO.TPOT || most < 2 {
-		return nil, nil
-	}
-	var err error
-	try := func(slots int) *Point {
-		var x *Point
-		if x, err = in.tried(q, v, p.Layout.Serving, p.Concurrency, slots); err != nil {
-			return p
-		}
-		return x
-	}
-	slots := sort.Search(most-1, func(i int) bool { return try(i+1).TPOT > q.SLO.TPOT })
-	if slots == 0 || err != nil {
-		return nil, err
-	}
-	if x := try(slots); err != nil || !q.SLO.Meets(x) {
-		return nil, err
-	}
-	return in.point(q, v, p.Layout.Serving, p.Concurrency, slots)
 }
 
 // binds names what binds a point: the queue first, then prompts, then the resource

@@ -99,6 +99,7 @@ type steady struct {
 	full     bool    // more clients than places: who ends is followed at once
 	others   float64 // (n-1)/n: what one of n clients sees of a population
 	batch    Batch
+	last     *reading // of the budget and population asked about last
 }
 
 // Steady solves the closed loop. Prompts are read in line with decode steps (or, in

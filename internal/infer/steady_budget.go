@@ -18,6 +18,7 @@ func (s *steady) budget(n float64) {
 	s.chunks = math.Ceil(float64(s.l.ISL) / s.left)
 	s.chunk = int64(math.Ceil(float64(s.l.ISL) / s.chunks))
 	s.capacity = max(s.left/float64(s.chunk), 1) * dp
+	s.last = nil
 }
 
 // rows is the tokens of a generating sequence in a step, drafts included.

@@ -19,6 +19,9 @@ type groups struct {
 //
 //	mean = share step(rate long) + (1 - share) step(rate idle)
 func (r *reading) groups(q float64) groups {
+	if q == r.q {
+		return r.grouped
+	}
 	g := groups{mean: r.mean(0, q), idle: r.step(0)}
 	g.long = max(g.mean, r.step(1))
 	least := g.idle + q/r.most*(r.whole()-g.idle) // full steps read q chunks in no less
@@ -38,6 +41,7 @@ func (r *reading) groups(q float64) groups {
 			break
 		}
 	}
+	r.q, r.grouped = q, g
 	return g
 }
 

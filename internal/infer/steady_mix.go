@@ -27,10 +27,17 @@ type reading struct {
 	most      float64
 	full      float64 // time of a step of most chunks; 0 = not asked for yet
 	stretches []stretch
+	grouped   groups // of q chunks a step; q 0 = not asked for yet
+	q         float64
 }
 
+// reading is steps of n generating sequences under the token budget dealt last; what is
+// asked about one population comes one after the other and is priced once.
 func (s *steady) reading(n float64) *reading {
-	return &reading{s: s, n: n, most: s.capacity}
+	if s.last == nil || s.last.n != n {
+		s.last = &reading{s: s, n: n, most: s.capacity}
+	}
+	return s.last
 }
 
 // step is the time of a step of k chunks. Those beyond what fits are read in full steps.
