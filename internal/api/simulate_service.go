@@ -119,7 +119,8 @@ func (a *Deployment) roles(q *deploy.Question, limits *SimulateLimits, split *pl
 		return err
 	}
 	a.Service.Transfer = serve.Over(link, q.Model.KVBytesPerToken(a.Variant.KV, 0))
-	a.Warnings = append(a.Warnings, deploy.SplitSimulated)
+	a.Service.Engine.Stepper, a.Service.Decode.Stepper = &infer.Role{Inner: a.Service.Engine.Stepper}, &infer.Role{Inner: a.Service.Decode.Stepper}
+	a.Warnings = append(a.Warnings, deploy.RolesKept)
 	if link.Inside {
 		a.Warnings = append(a.Warnings, note.New(note.KVLinkInside, "source", "KV caches stay in the node and travel at %s", link.Source).With("bytes_per_second", float64(link.Rate)))
 	} else if link.Assumed {

@@ -25,7 +25,7 @@ type Point struct {
 	Slots       int            // most sequences generating on one instance; 0 = as many as come
 	Batch       int            // sequences that generate together on one instance
 	Decode      infer.Step     // of such a step
-	Steady      infer.Point    // of one instance; of two roles only InStep is stated
+	Steady      infer.Point    // of one instance; of two roles only InStep, Burst and Steady are stated
 	floor       unit.Seconds   // of TPOT: a token is not made faster
 	Full        infer.Capacity // of the service, where queueing takes over; layouts with one role
 	Bound       string         // what binds, see Bounds

@@ -13,7 +13,7 @@ import (
 // replicas that is open, or one point for each concurrency that does not fit.
 func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*Point, error) {
 	if c.split != nil {
-		return c.priceSplit(q, v, cal)
+		return c.priceSplit(q, v)
 	}
 	if c.chunk > 0 {
 		of := *q

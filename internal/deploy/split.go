@@ -1,7 +1,6 @@
 package deploy
 
 import (
-	"fmt"
 	"math"
 	"slices"
 
@@ -32,17 +31,9 @@ func splitCandidates(q *Question, v *Variant, text *plan.ServingText) ([]candida
 	return []candidate{{split: d}}, nil
 }
 
-// splitKept is what an estimate keeps of the rate-matched throughput of two roles:
-// the middle between all of it and the least that real runs keep (infer.Reached).
-const splitKept = (1 + infer.Reached) / 2
-
-// splitFact is what both answers about two roles say of measured ones.
-var splitFact = fmt.Sprintf("real deployments in two roles keep %.0f to 100 %% of the matched rates", 100*infer.Reached)
-
-var splitWarning = note.New(note.RolesKept, "", "%s: %.1f %% is taken", splitFact, 100*splitKept).With("least", infer.Reached).With("taken", splitKept)
-
-// SplitSimulated is the warning of a simulation, which takes the whole of it.
-var SplitSimulated = note.New(note.RolesSimulated, "", "%s: infer takes %.1f %%, this simulation all of it", splitFact, 100*splitKept).With("least", infer.Reached).With("taken", splitKept)
+// RolesKept is what both answers about two roles say of measured ones.
+var RolesKept = note.New(note.RolesKept, "", "real deployments in two roles keep %.0f to 100 %% of the matched rates: %.1f %% is taken, by steps that take so much longer",
+	100*infer.Reached, 100*infer.Kept).With("least", infer.Reached).With("taken", infer.Kept)
 
 // roles are the engines of a deployment with two roles, and the KV link between.
 type roles struct {
@@ -72,7 +63,7 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	_, transfer, _ := link.Transfer(cache)
 	profile := prefill.Engine.Setup().Profile
 	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL}
-	r.Disagg = infer.Disagg{Prefill: prefill.Stepper, Decode: decode.Stepper, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
+	r.Disagg = infer.Disagg{Prefill: &infer.Role{Inner: prefill.Stepper}, Decode: &infer.Role{Inner: decode.Stepper}, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
 		ISL: q.ISL, OSL: q.OSL, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
 		MaxDecode: int(min(decode.Engine.MaxConcurrency(r.length), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
 		Spec:      v.Speculation, Transfer: transfer, TransferGPUs: link.GPUs, Entry: profile.Entry(q.ISL), InStep: !q.Varied && profile.Separate}
@@ -81,14 +72,13 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 
 // priceSplit prices a deployment with two roles at every concurrency, with the
 // numbers of workers that are given or every useful one.
-func (c *candidate) priceSplit(q *Question, v *Variant, cal *infer.Calibration) ([]*Point, error) {
+func (c *candidate) priceSplit(q *Question, v *Variant) ([]*Point, error) {
 	r, full, err := q.buildSplit(v, c.split)
 	if err != nil {
 		l := *c.split
 		l.PrefillWorkers, l.DecodeWorkers = max(1, l.PrefillWorkers), max(1, l.DecodeWorkers)
 		return misfits(q, v, Layout{Split: &l}, full, err)
 	}
-	r.decode.Correct(cal)
 	var points []*Point
 	for _, n := range q.Concurrency {
 		for _, w := range r.workers(c.split, int(v.Cluster.GPUs), n) {
@@ -133,17 +123,16 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	d := r.plan
 	d.PrefillWorkers, d.DecodeWorkers = x, y
 	m := r.decode.Engine.Memory()
-	p := &Point{Layout: Layout{Split: &d}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.TokensPerSecond * splitKept, Fits: true, Memory: m,
+	p := &Point{Layout: Layout{Split: &d}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.TokensPerSecond, Fits: true, Memory: m,
 		Need: m.Parts.Total(), Tokens: copies(r.decode.Engine.KVTokens(), y), Most: copies(r.decode.Engine.MaxConcurrency(r.length), y),
 		Batch: s.Sequences, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free,
-		Warnings: r.decode.Engine.Warnings().And(splitWarning), Assumptions: r.decode.Engine.Assumptions()}
+		Warnings: r.decode.Engine.Warnings().And(RolesKept), Assumptions: r.decode.Engine.Assumptions()}
 	p.Decode = r.Decode.Step(&infer.Batch{Decode: s.Sequences, DecodeContext: int64(s.Sequences) * (r.ISL + r.OSL/2)})
 	p.Wire = float64(p.Decode.Wire / p.Decode.Total)
-	if !r.decode.corrected {
-		p.Ranges = r.decode.Engine.Ranges()
-	}
+	p.Ranges = r.decode.Engine.Ranges()
 	p.floor = p.Decode.Floor / unit.Seconds(r.decode.spec.Tokens())
-	p.Steady.InStep = r.InStep && n > 1
+	p.Queued = s.Full
+	p.Steady.InStep, p.Steady.Burst, p.Steady.Steady = r.InStep && n > 1, s.Burst, s.Steady
 	p.Bound = p.binds()
 	switch s.Bound {
 	case "prefill":

@@ -9,7 +9,7 @@ import (
 // Disagg is a deployment in two roles for one kind of request: prefill workers
 // read prompts, their KV caches travel, decode workers generate.
 type Disagg struct {
-	Prefill, Decode         Stepper // one worker of each role
+	Prefill, Decode         Stepper // one worker of each role, see Role
 	PrefillGPUs, DecodeGPUs int     // of one worker
 	ISL, OSL                int64   // tokens of a prompt and of an answer; the prefill makes the first one
 	// PrefillTokens is how many prompt tokens a worker reads per step, all its
@@ -29,10 +29,6 @@ type Disagg struct {
 
 	b Batch // scratch
 }
-
-// Reached is what real disaggregated runs keep of the rate-matched throughput:
-// they fall up to a quarter below it (modelling notes, section 6).
-const Reached = 0.75
 
 // Check says in one line what is wrong with a deployment and how to mend it.
 func (d *Disagg) Check() error {

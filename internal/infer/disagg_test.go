@@ -154,14 +154,14 @@ func TestDisaggProperties(t *testing.T) {
 		before := DisaggPoint{}
 		for c := 1; c < 20000; c = c*5/4 + 1 {
 			p := d.Point(w[0], w[1], c)
-			in := p.Requests * float64(p.TTFT+unit.Seconds(d.OSL-1)*p.TPOT)
+			in := p.Requests * float64(p.Steady+unit.Seconds(d.OSL-1)*p.TPOT)
 			if math.Abs(in/float64(c)-1) > 1e-6 {
 				t.Errorf("%v, %d in flight: rate x time = %g: %+v", w, c, in, p)
 			}
 			if p.Requests < 0.98*before.Requests || p.TPOT < before.TPOT {
 				t.Errorf("%v, %d in flight: %+v after %+v", w, c, p, before)
 			}
-			if p.TTFT < p.Transfer || p.PrefillBusy > 1+1e-9 || p.LinkBusy > 1+1e-9 || p.TokensPerGPU > best*1.0001 || p.Sequences > d.MaxDecode || p.Bound == "" {
+			if p.TTFT < p.Steady || p.Burst < p.Steady || p.Steady < p.Transfer || p.PrefillBusy > 1+1e-9 || p.LinkBusy > 1+1e-9 || p.TokensPerGPU > best*1.0001 || p.Sequences > d.MaxDecode || p.Bound == "" {
 				t.Errorf("%v, %d in flight, ideal %g: %+v", w, c, best, p)
 			}
 			before = p
@@ -180,36 +180,6 @@ func TestDisaggProperties(t *testing.T) {
 	}
 }
 
-// The search over ratios comes near the rate match from below and keeps limits.
-func TestRatios(t *testing.T) {
-	d := roles()
-	best := 0.0
-	for n := 1; n <= d.MaxDecode; n++ {
-		best = max(best, d.Match(n).TokensPerGPU)
-	}
-	points, err := d.Ratios(256, 0, 0)
-	if err != nil || len(points) == 0 || points[0].TokensPerGPU < 0.93*best || points[0].TokensPerGPU > best {
-		t.Fatalf("%v, best %+v of %d, rate match %g", err, points[0], len(points), best)
-	}
-	for i, p := range points {
-		if p.PrefillWorkers*d.PrefillGPUs+p.DecodeWorkers*d.DecodeGPUs > 256 || i > 0 && p.TokensPerGPU > points[i-1].TokensPerGPU {
-			t.Errorf("%+v", p)
-		}
-	}
-	limited, err := d.Ratios(256, 0.2, 0.02)
-	if err != nil || len(limited) == 0 || limited[0].TokensPerGPU > points[0].TokensPerGPU {
-		t.Fatalf("%v, %d points", err, len(limited))
-	}
-	for _, p := range limited {
-		if p.TTFT > 0.2 || p.TPOT > 0.02 {
-			t.Errorf("%+v breaks its limits", p)
-		}
-	}
-	if none, err := d.Ratios(256, 0, 1e-3); err != nil || len(none) != 0 {
-		t.Errorf("%d points at a millisecond per token, %v", len(none), err)
-	}
-}
-
 func TestBadDisagg(t *testing.T) {
 	for says, change := range map[string]func(*Disagg){
 		"give a plan of each role":    func(d *Disagg) { d.Decode = nil },
@@ -218,12 +188,11 @@ func TestBadDisagg(t *testing.T) {
 		"holds no sequence of 4500":   func(d *Disagg) { d.MaxDecode = 0 },
 		"KV transfer of -1":           func(d *Disagg) { d.Transfer = -1 },
 		"acceptance 2 of draft 1":     func(d *Disagg) { d.Spec = &Speculation{Drafter: MTP, Drafts: 1, Accept: []float64{2}} },
-		"give at least 12":            func(d *Disagg) {},
 		"0 prefill and 8 decode GPUs": func(d *Disagg) { d.PrefillGPUs = 0 },
 	} {
 		d := roles()
 		change(d)
-		if _, err := d.Ratios(11, 0, 0); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
+		if err := d.Check(); err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("error %v, want one line with %q", err, says)
 		}
 	}

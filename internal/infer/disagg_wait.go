@@ -66,11 +66,16 @@ func queued(rate, most, users, away float64) float64 {
 }
 
 // step is the time of a prefill step of n prompts, between whole numbers of them.
-func (r *rates) step(n float64) unit.Seconds {
+func (r *rates) step(n float64) unit.Seconds { return between(r.read, n, r.d.ReadTime) }
+
+// token is the time per output token with n sequences on a worker, likewise.
+func (r *rates) token(n float64) unit.Seconds { return between(r.tpot, n, r.d.TPOT) }
+
+func between(m map[int]unit.Seconds, n float64, f func(int) unit.Seconds) unit.Seconds {
 	low := math.Floor(n)
-	t := cached(r.read, int(low), r.d.ReadTime)
+	t := cached(m, int(low), f)
 	if n == low {
 		return t
 	}
-	return t + unit.Seconds(n-low)*(cached(r.read, int(low)+1, r.d.ReadTime)-t)
+	return t + unit.Seconds(n-low)*(cached(m, int(low)+1, f)-t)
 }

@@ -71,11 +71,7 @@ func TestDisaggregatedUnits(t *testing.T) {
 	_, transfer, _ := link.Transfer(infer.CacheSize(4096, perToken))
 	g := &infer.Disagg{Prefill: prefill, Decode: decode, PrefillGPUs: 32, DecodeGPUs: 144, ISL: 4096, OSL: 1024,
 		PrefillTokens: 4 * 4096 * 32, MaxDecode: int(d.KVTokens() / (4096 + 1024)), Transfer: transfer, TransferGPUs: link.GPUs}
-	points, err := g.Ratios(32*8+144*2, 0, 0)
-	if err != nil || len(points) == 0 {
-		t.Fatalf("%d points, %v", len(points), err)
-	}
-	best := points[0]
+	best := g.Point(8, 2, 2*g.MaxDecode)
 	if best.Transfer > best.TTFT/10 || best.TokensPerGPU > 1.001*g.Match(best.Sequences).TokensPerGPU {
 		t.Errorf("%+v", best)
 	}

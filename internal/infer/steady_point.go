@@ -42,7 +42,7 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	if rounds == 0 {
 		rounds = DefaultRounds
 	}
-	p.TTFT = p.Steady + (p.Burst-p.Steady)/unit.Seconds(rounds)
+	p.TTFT = overRounds(p.Steady, p.Burst, rounds)
 	p.E2E = p.Steady + unit.Seconds(answer-late)
 	p.Output = p.Requests * float64(l.OSL)
 	p.Room = max(min(used, 1), min(c/held, 1))
@@ -57,4 +57,10 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	}
 	p.Bound = p.Step.Bound()
 	return p
+}
+
+// overRounds is the mean time to the first token of a run in which each client sends so
+// many requests, all their first ones at once.
+func overRounds(steady, burst unit.Seconds, rounds int64) unit.Seconds {
+	return steady + (burst-steady)/unit.Seconds(rounds)
 }

@@ -38,7 +38,6 @@ const (
 	SlowerCache     Code = "slower_cache"
 	NamedFormat     Code = "named_format"
 	RolesKept       Code = "roles_kept"
-	RolesSimulated  Code = "roles_simulated"
 	KVLinkAssumed   Code = "kv_link_assumed"
 	KVLinkInside    Code = "kv_link_inside"
 	PriorityAssumed Code = "priority_assumed"

@@ -24,7 +24,7 @@ type PointDoc struct {
 	GPUs        int              `json:"gpus"`
 	TTFT        *float64         `json:"ttft_seconds"`
 	Transfer    *float64         `json:"kv_transfer_seconds"` // of TTFT, between two roles
-	TTFTSteady  *float64         `json:"ttft_steady_seconds"` // without the first round; of layouts with one role
+	TTFTSteady  *float64         `json:"ttft_steady_seconds"` // without the first round
 	TTFTBurst   *float64         `json:"ttft_burst_seconds"`  // of the first round
 	InStep      bool             `json:"users_in_step"`
 	TPOT        *float64         `json:"tpot_seconds"`
@@ -93,9 +93,9 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d.TTFTRange, d.TPOTRange = spanDoc(p.TTFTRange()), spanDoc(p.TPOTRange())
 	if p.Layout.Split == nil {
 		d.Capacity = capacityDoc(&p.Full)
-		steady, burst := float64(p.Steady.Steady), float64(p.Steady.Burst)
-		d.TTFTSteady, d.TTFTBurst = &steady, &burst
 	}
+	steady, burst := float64(p.Steady.Steady), float64(p.Steady.Burst)
+	d.TTFTSteady, d.TTFTBurst = &steady, &burst
 	d.InStep = p.Steady.InStep
 	ttft, tpot, user, output, gpu := float64(p.TTFT), float64(p.TPOT), p.PerUser(), p.Output, p.PerGPU()
 	d.TTFT, d.TPOT, d.PerUser, d.Output, d.PerGPU = &ttft, &tpot, &user, &output, &gpu

@@ -49,7 +49,6 @@ export const viNotes: Record<string, Wording> = {
   edge_of_loads: (v) => `Điểm tốt nhất nằm ở mép dải yêu cầu đồng thời: hãy cho dải rộng hơn, ví dụ 1..${n(v, 'upto')}.`,
   slower_cache: (v, f) => `Bộ đệm KV ở ${w(v, 'kv')} làm bước decode chậm hơn ${f.percent(n(v, 'share'))} so với bf16 (${f.seconds(n(v, 'seconds'))} so với ${f.seconds(n(v, 'plain_seconds'))}): kernel attention của nó dùng hằng số khớp trên các GPU đã đo của thế hệ này (Hopper: H100 và H200), hãy kiểm tra trên ${w(v, 'device')}.`,
   roles_kept: (v, f) => `Các triển khai tách vai thực tế giữ được ${f.percent(n(v, 'least'))} đến ${f.percent(1)} tốc độ khớp giữa hai vai: ở đây lấy ${f.percent(n(v, 'taken'))}.`,
-  roles_simulated: (v, f) => `Các triển khai tách vai thực tế giữ được ${f.percent(n(v, 'least'))} đến ${f.percent(1)} tốc độ khớp giữa hai vai: infer lấy ${f.percent(n(v, 'taken'))}, mô phỏng này lấy toàn bộ.`,
   kv_link_assumed: (v, f) => `Bộ đệm KV qua mạng với tốc độ giả định ${f.rate(n(v, 'bytes_per_second'))}, theo trung vị của các lần truyền đã công bố.`,
   kv_link_inside: (v, f) => `Bộ đệm KV ở lại trong nút và truyền ở ${f.rate(n(v, 'bytes_per_second'))}, tốc độ giữa các GPU của một nút; thời gian khởi đầu lấy theo các lần truyền đã công bố giữa các nút.`,
   priority_assumed: (v) => `Ưu tiên: số ${known(orders, w(v, 'order'))} hơn đi trước trong ${w(v, 'engine')}, theo tài liệu của nó, chưa kiểm chứng bằng lần chạy nào.`,
