@@ -20,7 +20,7 @@ func TrainMoments(ctx context.Context, r *TrainRequest) (*TrainAnswer, *train.Mo
 		return nil, nil, err
 	}
 	m, err := e.Moments(&a.Best.Plan)
-	return a, m, err
+	return a, m, note.Of("global_batch", err) // too many passes to be listed, of which the batch makes as many
 }
 
 // WhyNot compares the plan that the request names with the best of all, or with
@@ -42,11 +42,17 @@ func WhyNot(ctx context.Context, r *TrainRequest) (*TrainAnswer, error) {
 	if against == nil {
 		against = r.Fixed.Free()
 	}
-	if err := a.compare(ctx, q, against); err != nil {
+	whole, err := a.compare(ctx, q, against)
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if a.Overall == nil {
+	case a.Overall != nil:
+	case r.Against == nil:
 		return nil, errors.New("no plan fits to compare with: take a larger cluster or a smaller job")
+	case whole.Nearest == nil:
+		return nil, note.Of("against", whole.Illegal(q.Job, against))
+	default:
+		return nil, note.Of("against", errors.New("the plan to compare with does not fit in memory: name another, or leave it out"))
 	}
 	a.BreakEvens, err = a.asked.Flips(&a.Best.Plan)
 	return a, err
@@ -104,7 +110,7 @@ func TrainSweep(ctx context.Context, r *TrainRequest, plans []*plan.Fixed, k adv
 	list := make([]plan.Plan, len(found))
 	for i, x := range found {
 		if x.err != nil {
-			return nil, x.err
+			return nil, note.Of("plans", x.err)
 		}
 		list[i] = x.result.Plan
 	}

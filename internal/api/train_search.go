@@ -74,18 +74,19 @@ func (a *TrainAnswer) widen(ctx context.Context, q *advise.Question) error {
 	if against == nil {
 		against = fixed.Free()
 	}
-	return a.compare(ctx, q, against)
+	_, err := a.compare(ctx, q, against)
+	return err
 }
 
-// compare says what the best plan lacks against the best that fixed leaves open.
-func (a *TrainAnswer) compare(ctx context.Context, q *advise.Question, fixed *plan.Fixed) error {
+// compare says what the best plan lacks against the best that fixed leaves open, and returns what was searched for that.
+func (a *TrainAnswer) compare(ctx context.Context, q *advise.Question, fixed *plan.Fixed) (*search.Outcome, error) {
 	whole, err := q.Best(ctx, fixed)
 	if err != nil || len(whole.Plans) == 0 {
-		return err
+		return whole, err
 	}
 	a.Overall = whole.Plans[0]
 	a.WhyNot = advise.Reason(a.Best, a.Overall)
-	return nil
+	return whole, nil
 }
 
 // Narrow is the best plan that the request leaves open, and its evaluator, without

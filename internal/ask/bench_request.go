@@ -48,7 +48,7 @@ func (f *Bench) Request(find Finder) (*bench.Config, error) {
 	if f.preset != "" {
 		p, ok := bench.FindPreset(f.preset)
 		if !ok {
-			return nil, UnknownWord("preset", f.preset, BenchPresets(), "use "+strings.Join(BenchPresets(), ", "))
+			return nil, UnknownWord("--preset", f.preset, BenchPresets(), "use "+strings.Join(BenchPresets(), ", "))
 		}
 		p.Set(c, given)
 		c.Protocol = p.Text

@@ -1,6 +1,7 @@
 package ask
 
 import (
+	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -15,6 +16,7 @@ import (
 // Schedule is a question about a pipeline schedule with equal stages.
 type Schedule struct {
 	Flags *pflag.FlagSet
+	Sent  bool // as an answer of the API, which takes fewer passes than a drawing
 
 	stages, microbatches, vpp int64
 	f, b, w, fb, comm         unit.Seconds
@@ -70,7 +72,27 @@ func (o *Schedule) Request(name string) (*sched.Spec, error) {
 	if given("fb") && o.fb == 0 { // a length as good as any; Uniform's 0 stands for f + b + w
 		spec.Times.Pair = func(int, int) unit.Seconds { return 0 }
 	}
-	return spec, spec.Drawable()
+	return spec, partOf(o.check(spec))
+}
+
+func (o *Schedule) check(spec *sched.Spec) error {
+	limit := spec.Drawable
+	if o.Sent {
+		limit = spec.Sendable
+	}
+	if err := limit(); err != nil { // first, since it is narrower than what can be laid out
+		return err
+	}
+	return spec.Validate()
+}
+
+// partOf says which field an error of the pipeline's size is about.
+func partOf(err error) error {
+	var part *sched.PartError
+	if errors.As(err, &part) {
+		return note.Of(part.Part, err)
+	}
+	return err
 }
 
 // Schedules are the names of the schedules.

@@ -14,6 +14,7 @@ import (
 	"time"
 	"unicode"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/openai"
 	"github.com/ridgeline/ridgeline/internal/prompt"
 	"github.com/ridgeline/ridgeline/internal/workload"
@@ -119,13 +120,14 @@ const (
 
 // checkTexts refuses names with control characters, which reports would send to terminals.
 func (c *Config) checkTexts() error {
-	texts := map[string]string{"the model's name": c.Service.Model, "the worker's name": c.Worker, "the nonce": c.Nonce}
+	type text struct{ field, text string }
+	texts := map[string]text{"the model's name": {"model", c.Service.Model}, "the worker's name": {"worker", c.Worker}, "the nonce": {"nonce", c.Nonce}}
 	for k, v := range c.Labels {
-		texts["the label "+strconv.Quote(k)] = k + v
+		texts["the label "+strconv.Quote(k)] = text{"label", k + v}
 	}
 	for _, what := range slices.Sorted(maps.Keys(texts)) {
-		if strings.ContainsFunc(texts[what], unicode.IsControl) {
-			return fmt.Errorf("%s %q holds control characters: give a plain text", what, texts[what])
+		if x := texts[what]; strings.ContainsFunc(x.text, unicode.IsControl) {
+			return note.Of(x.field, fmt.Errorf("%s %q holds control characters: give a plain text", what, x.text))
 		}
 	}
 	return nil

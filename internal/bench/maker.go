@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"strings"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/note"
@@ -171,16 +173,24 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 	case a.Class == "" || a.Class == openai.Empty:
 		return a, nil
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
-		return nil, fmt.Errorf("%s did not answer a first question within %v: see whether it is up", r.c.Service.URL, checkLimit)
+		return nil, note.Of("url", fmt.Errorf("%s did not answer a first question within %v: see whether it is up", r.c.Service.URL, checkLimit))
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted before anything was measured")
 	case a.Class == openai.NoDone || a.Class == openai.NoFinish:
 		return a, nil // counted in the run, where it says more
 	}
 	if a.Class == openai.RateLimited || a.Class == openai.Unavailable {
-		return nil, fmt.Errorf("%s refused a first question %d times: %s (%s): wait until it is free, or leave the questions out with --no-check", r.c.Service.URL, refusedTries+1, a.Reason, a.Class)
+		return nil, note.Of("url", fmt.Errorf("%s refused a first question %d times: %s (%s): wait until it is free, or leave the questions out with --no-check", r.c.Service.URL, refusedTries+1, a.Reason, a.Class))
 	}
-	return nil, fmt.Errorf("%s did not answer a first question: %s (%s): try again, or leave the questions out with --no-check to have failures counted", r.c.Service.URL, a.Reason, a.Class)
+	return nil, note.Of(r.blamed(a), fmt.Errorf("%s did not answer a first question: %s (%s): try again, or leave the questions out with --no-check to have failures counted", r.c.Service.URL, a.Reason, a.Class))
+}
+
+// blamed is the field that a refusal is about: the model where the service says that it has none of that name.
+func (r *run) blamed(a *openai.Answer) string {
+	if m := r.c.Service.Model; a.Status == http.StatusNotFound && m != "" && strings.Contains(a.Reason, m) {
+		return "model"
+	}
+	return "url"
 }
 
 // checkLimit is how long a first question may take: a service that is warming up

@@ -13,7 +13,7 @@ import (
 
 // Memory is what the fullest GPU of an instance holds.
 type Memory struct {
-	Parts  mem.ServingParts // sum = Budget
+	Parts  mem.ServingParts // sum = Budget, or more where nothing is left for the cache
 	Device unit.Bytes       // of one GPU
 	Budget unit.Bytes       // what the engine may take of it
 	Stage  int              // pipeline stage of this GPU
@@ -51,7 +51,7 @@ func (e *Engine) measure() error {
 	}
 	budget := unit.Bytes(s.Utilization * float64(device))
 	working := e.working()
-	least := math.Inf(1)
+	least, free := math.Inf(1), unit.Bytes(0) // room for sequences, and the bytes that it is; negative: they are missing
 	for i := range e.stages {
 		r := mem.ServingRank{Working: working, Axes: e.axes(), Eager: s.Eager, Stored: e.stored(&e.stages[i])}
 		embedding, head := e.ops.StoredEnds()
@@ -64,11 +64,12 @@ func (e *Engine) measure() error {
 		}
 		parts := mem.OfServing(&r, budget)
 		c := e.cache(&e.stages[i])
-		room := float64(parts[mem.Cache]) / max(c.bytes(s.Context)/float64(s.Context), 1e-9)
+		left := budget + parts[mem.Cache] - parts.Total()
+		room := float64(left) / max(c.bytes(s.Context)/float64(s.Context), 1e-9)
 		if room >= least {
 			continue
 		}
-		least = room
+		least, free = room, left
 		fixed := c.fixed
 		for _, w := range c.windowed {
 			fixed += unit.Bytes(float64(w.window) * w.perToken)
@@ -76,7 +77,7 @@ func (e *Engine) measure() error {
 		e.load = c
 		e.memory = Memory{Parts: parts, Device: device, Budget: budget, Stage: i, PerToken: c.perToken, PerSequence: fixed}
 	}
-	if free := e.memory.Parts[mem.Cache]; free <= 0 {
+	if free <= 0 {
 		return &MemoryError{What: "everything but the cache of " + s.Model.Name, Need: budget - free, Have: budget,
 			Mend: "use more GPUs per instance, fewer bits per weight or a larger memory share"}
 	}

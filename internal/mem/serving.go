@@ -54,7 +54,7 @@ type ServingRank struct {
 }
 
 // OfServing is the table of one rank that may take budget bytes: the cache is what
-// the other parts leave, negative where they do not fit.
+// the other parts leave, nothing where they do not fit; the total is then above the budget.
 func OfServing(r *ServingRank, budget unit.Bytes) ServingParts {
 	t := ServingParts{
 		DenseWeights: r.Stored.Dense + r.Stored.Absorbed, ExpertWeights: r.Stored.Experts, EndWeights: r.Ends, DraftWeights: r.Draft,
@@ -63,6 +63,6 @@ func OfServing(r *ServingRank, budget unit.Bytes) ServingParts {
 	if r.Eager {
 		t[Graphs] = 0
 	}
-	t[Cache] = budget - t.Total()
+	t[Cache] = max(0, budget-t.Total())
 	return t
 }

@@ -1,6 +1,10 @@
 package sched
 
-import "github.com/ridgeline/ridgeline/internal/unit"
+import (
+	"math"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
+)
 
 // Layout is a pipeline laid out in time, from the first start of rank 0.
 type Layout struct {
@@ -141,7 +145,23 @@ func (l *Layout) BubbleRate() float64 {
 	if l.Step == 0 {
 		return 0
 	}
-	return 1 - float64(l.work)/float64(len(l.Ranks))/float64(l.Step)
+	rate := 1 - float64(l.work)/float64(len(l.Ranks))/float64(l.Step)
+	if math.Abs(rate) <= l.rounding() {
+		return 0
+	}
+	return rate
+}
+
+// rounding is the relative error that adding up as many times as the layout has
+// passes may have (Higham, Accuracy and Stability of Numerical Algorithms, section
+// 4.2): a rate that is no larger is none.
+func (l *Layout) rounding() float64 {
+	const epsilon = 0x1p-52 // between 1 and the next float64
+	n := 0
+	for _, list := range l.Ranks {
+		n += len(list)
+	}
+	return float64(n) * epsilon
 }
 
 // Idle is the time of a step in which a rank runs no pass.
@@ -149,6 +169,9 @@ func (l *Layout) Idle(rank int) unit.Seconds {
 	idle := l.Step
 	for _, x := range l.Ranks[rank] {
 		idle -= x.End - x.Start
+	}
+	if math.Abs(float64(idle)) <= l.rounding()*float64(l.Step) {
+		return 0
 	}
 	return idle
 }

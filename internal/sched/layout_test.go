@@ -53,3 +53,27 @@ func TestClosedForms(t *testing.T) {
 }
 
 func dualBubble(p, f, b, w, fb float64) float64 { return (p/2 - 1) * (fb + (b + w) - 3*w) }
+
+// A pipeline without a bubble has none, to the last bit.
+func TestNoBubbleIsZero(t *testing.T) {
+	for _, k := range []Kind{GPipe, OneFOneB, ZBH2, ZB2P, ZBV} {
+		for _, f := range []unit.Seconds{0.7e-3, 1e-3, 3e-3} {
+			p := 1
+			if k == ZBH2 || k == ZB2P || k == ZBV {
+				p = 4
+			}
+			l, err := Lay(Uniform(k, p, 24, 1, f, f, f, 0, 0))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if r := l.BubbleRate(); r != 0 {
+				t.Errorf("%s, f %g s: bubble rate %g", k, float64(f), r)
+			}
+			for rank := range p {
+				if idle := l.Idle(rank); idle != 0 {
+					t.Errorf("%s, f %g s: rank %d is idle for %g s", k, float64(f), rank, float64(idle))
+				}
+			}
+		}
+	}
+}

@@ -2,6 +2,18 @@ package sched
 
 import "fmt"
 
+// PartError is an error of a pipeline's size.
+type PartError struct {
+	Part string // of the Spec, to be changed: stages, microbatches or vpp
+	text string
+}
+
+func (e *PartError) Error() string { return e.text }
+
+func partError(part, format string, args ...any) error {
+	return &PartError{part, fmt.Sprintf(format, args...)}
+}
+
 // Limits of a pipeline, so that an absurd size is an error of one line instead of
 // minutes or gigabytes.
 const (
@@ -50,11 +62,11 @@ func (k Kind) TooLarge(stages, microbatches, vpp int) error {
 	case k.Fits(stages, microbatches, vpp):
 		return nil
 	case vpp > MaxVPP:
-		return fmt.Errorf("vpp %d: at most %d chunks per rank", vpp, MaxVPP)
+		return partError("vpp", "vpp %d: at most %d chunks per rank", vpp, MaxVPP)
 	case n <= most:
-		return fmt.Errorf("%s with %d stages: its scheduler takes at most %d, use zb-h1 or zb-h2", k, stages, maxAutoStages)
+		return partError("stages", "%s with %d stages: its scheduler takes at most %d, use zb-h1 or zb-h2", k, stages, maxAutoStages)
 	}
-	return fmt.Errorf("%d stages x %d micro-batches x vpp %d: too many passes to lay out (%.3g, at most %.0f for %s): give fewer micro-batches",
+	return partError("microbatches", "%d stages x %d micro-batches x vpp %d: too many passes to lay out (%.3g, at most %.0f for %s): give fewer micro-batches",
 		stages, microbatches, vpp, n, most, k)
 }
 
@@ -68,7 +80,7 @@ func (s *Spec) Sendable() error { return s.drawable(maxSent) }
 
 func (s *Spec) drawable(most int) error {
 	if n := passes(s.Stages, s.MicroBatches, s.VPP); n > float64(most) {
-		return fmt.Errorf("%d stages x %d micro-batches x vpp %d: too many passes to draw (%.3g, at most %d): give fewer micro-batches, the pattern repeats",
+		return partError("microbatches", "%d stages x %d micro-batches x vpp %d: too many passes to draw (%.3g, at most %d): give fewer micro-batches, the pattern repeats",
 			s.Stages, s.MicroBatches, s.VPP, n, most)
 	}
 	return nil

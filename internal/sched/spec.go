@@ -101,23 +101,23 @@ func (s *Spec) checkSize() error {
 	case k >= NumKinds:
 		return fmt.Errorf("schedule %d is unknown", uint8(k))
 	case p < 1:
-		return fmt.Errorf("%d stages: a pipeline has at least 1", p)
+		return partError("stages", "%d stages: a pipeline has at least 1", p)
 	case m < 1:
-		return fmt.Errorf("%d micro-batches: a step has at least 1", m)
+		return partError("microbatches", "%d micro-batches: a step has at least 1", m)
 	case v < 1:
-		return fmt.Errorf("vpp %d: a rank has at least 1 chunk", v)
+		return partError("vpp", "vpp %d: a rank has at least 1 chunk", v)
 	case k == Interleaved && v < 2:
-		return fmt.Errorf("interleaved with vpp 1: give vpp 2 or more, or schedule 1f1b")
+		return partError("vpp", "interleaved with vpp 1: give vpp 2 or more, or schedule 1f1b")
 	case k != Interleaved && v > k.LocalChunks(1):
-		return fmt.Errorf("%s with vpp %d: it has %d per rank; vpp is for interleaved", k, v, k.LocalChunks(1))
+		return partError("vpp", "%s with vpp %d: it has %d per rank; vpp is for interleaved", k, v, k.LocalChunks(1))
 	case k == Interleaved && m%p != 0:
-		return fmt.Errorf("interleaved with %d micro-batches on %d stages: make them a multiple of the stages", m, p)
+		return partError("microbatches", "interleaved with %d micro-batches on %d stages: make them a multiple of the stages", m, p)
 	case k == DualPipe && p%2 != 0:
-		return fmt.Errorf("dualpipe with %d stages: it needs an even number, or schedule dualpipe-v", p)
+		return partError("stages", "dualpipe with %d stages: it needs an even number, or schedule dualpipe-v", p)
 	case k == DualPipe && m%2 != 0:
-		return fmt.Errorf("dualpipe with %d micro-batches: half enter at each end, give an even number", m)
+		return partError("microbatches", "dualpipe with %d micro-batches: half enter at each end, give an even number", m)
 	case (k == DualPipe || k == DualPipeV) && m < 2*p:
-		return fmt.Errorf("%s with %d micro-batches on %d stages: it needs at least %d", k, m, p, 2*p)
+		return partError("microbatches", "%s with %d micro-batches on %d stages: it needs at least %d", k, m, p, 2*p)
 	}
 	return k.TooLarge(p, m, v)
 }

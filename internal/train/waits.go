@@ -40,7 +40,7 @@ func (r *Result) waits(lay *sched.Layout, l *layout, end *closing, n unit.Second
 	for _, x := range lay.Ranks[busiest] {
 		r.passWaits(&x, l)
 	}
-	r.Waits[WaitBubble] = max(0, least) // a sum of many passes may miss zero by rounding
+	r.Waits[WaitBubble] = least
 	for w := range r.Waits {
 		r.Waits[w] *= n
 	}
@@ -128,7 +128,7 @@ func anatomy(lay *sched.Layout, repeats unit.Seconds) Anatomy {
 				a.Pairs += d
 			}
 		}
-		a.Bubble += max(0, lay.Idle(r)) / n
+		a.Bubble += lay.Idle(r) / n
 	}
 	return a
 }

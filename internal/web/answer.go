@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"context"
+	"errors"
 	"mime"
 	"reflect"
 	"strconv"
@@ -99,6 +100,9 @@ func stream[B any](h huma.Context, s *Server, c computed[B], body *B, quick bool
 		case <-e.tick.C:
 			e.beat()
 		case r := <-done:
+			if errors.Is(r.err, errGone) {
+				return
+			}
 			if r.err != nil {
 				e.send("error", asProblem(r.err))
 				return

@@ -89,7 +89,7 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 		return nil, nil, unavailable(codeNoTurn, values{"seconds": g.time.Seconds()}, "no turn came within "+g.time.String()+": try again later").again(crowdedAgain)
 	case <-ctx.Done():
 		<-lane.waiting
-		return nil, nil, problem(statusGone, "the request was cancelled")
+		return nil, nil, errGone
 	case <-g.closing.Done():
 		<-lane.waiting
 		return nil, nil, stopping()
@@ -107,20 +107,17 @@ func (g *gate) enter(ctx context.Context, quick bool) (_ context.Context, leave 
 // crowdedAgain is when a request that found no turn may be sent again: seconds.
 const crowdedAgain = 10
 
-// statusGone is what logs call a request whose client went away; nobody reads it.
-const statusGone = 499
-
 func stopping() *Problem {
 	return unavailable(codeStopping, nil, "the server is stopping: start it again")
 }
 
 // cut words a computation that its context ended.
-func (g *gate) cut(ctx context.Context) *Problem {
+func (g *gate) cut(ctx context.Context) error {
 	switch {
 	case g.closing.Err() != nil:
 		return stopping()
 	case context.Cause(ctx) == errTime:
 		return unavailable(codeTooLong, values{"seconds": g.time.Seconds()}, "the answer passed "+g.time.String()+": fix more keys of the plan, take a smaller cluster, or send fewer requests")
 	}
-	return problem(statusGone, "the request was cancelled")
+	return errGone
 }

@@ -187,7 +187,7 @@ func (s *Server) kept(doc *bench.Report, samples *api.BenchSamples, err error) (
 	case errors.As(err, &wrong):
 		return nil, badInput(err)
 	case err != nil:
-		return nil, problem(http.StatusBadGateway, err.Error())
+		return nil, told(http.StatusBadGateway, err)
 	}
 	id, err := s.keep(doc, samples)
 	if err != nil {

@@ -94,8 +94,13 @@ func badInput(err error) *Problem {
 	if errors.As(err, &own) {
 		return own
 	}
+	return told(http.StatusUnprocessableEntity, err)
+}
+
+// told is the answer to an error with what it bears: its kind and figures, the field that it is about.
+func told(status int, err error) *Problem {
+	p := problem(status, err.Error())
 	var about *note.About
-	p := problem(http.StatusUnprocessableEntity, err.Error())
 	var fault *note.Fault
 	if errors.As(err, &fault) {
 		p.Code, p.Values = code(fault.Code), fault.Values

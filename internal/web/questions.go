@@ -174,6 +174,7 @@ func (f simulateFields) request(most int) (*api.SimulateRequest, error) {
 
 func (f scheduleFields) request() (*sched.Spec, error) {
 	q, find := ask.NewSchedule(), &finder{}
+	q.Sent = true
 	name := ""
 	if raw := f.of["name"]; raw != nil {
 		var err error
@@ -185,9 +186,6 @@ func (f scheduleFields) request() (*sched.Spec, error) {
 		return nil, badInput(err)
 	}
 	spec, err := q.Request(name)
-	if err == nil {
-		err = spec.Sendable() // the answer lists every pass
-	}
 	if err != nil {
 		return nil, badInput(err)
 	}

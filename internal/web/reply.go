@@ -61,6 +61,9 @@ func (s *Server) inTurn(ctx context.Context, quick bool, answer func(context.Con
 func (s *Server) reply(h huma.Context, quick bool, answer func(context.Context) (any, error)) {
 	r, w := humago.Unwrap(h)
 	p, err := s.inTurn(r.Context(), quick, answer, documentFor(r))
+	if errors.Is(err, errGone) {
+		panic(http.ErrAbortHandler) // no status says it: the connection is closed
+	}
 	if err != nil {
 		refuse(w, asProblem(err))
 		return

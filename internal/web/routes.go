@@ -31,17 +31,17 @@ func (s *Server) routes() {
 }
 
 // operation describes an answer to GET and the statuses of every one: those of the guard and of
-// the gate. huma adds 500, and 422 where there are parameters. What else a handler refuses with is named in more.
+// the gate, and that of a query that the operation does not have. huma adds 500, and 422 where there are parameters. What else a handler refuses with is named in more.
 func operation(id, path, tag, summary string, more ...int) huma.Operation {
 	return huma.Operation{OperationID: id, Path: path, Tags: []string{tag}, Summary: summary, Method: http.MethodGet,
-		Errors: append(more, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusServiceUnavailable)}
+		Errors: append(more, http.StatusBadRequest, http.StatusUnauthorized, http.StatusForbidden, http.StatusMisdirectedRequest, http.StatusServiceUnavailable)}
 }
 
 // posted makes an operation one with a body, and adds the statuses of those.
 func (s *Server) posted(op huma.Operation, more ...int) huma.Operation {
 	op.Method, op.MaxBodyBytes = http.MethodPost, s.limits.Body+1 // huma refuses as many, too
 	op.SkipValidateBody = true                                    // fill refuses in the command line's words
-	op.Errors = append(append(op.Errors, more...), http.StatusBadRequest, http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
+	op.Errors = append(append(op.Errors, more...), http.StatusRequestTimeout, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType)
 	return op
 }
 

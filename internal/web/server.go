@@ -50,6 +50,7 @@ func New(o Options) *Server {
 	s.live.most, s.held.most = s.limits.Watchers, s.limits.Held
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
+	s.api.UseMiddleware(askedWell)
 	s.routes()
 	sayNulls(s.api.OpenAPI().Components.Schemas)
 	servePage(mux, s.api.OpenAPI())
@@ -73,7 +74,7 @@ var ownErrors = sync.OnceFunc(func() { huma.NewError = humaError })
 func describe(o Options) huma.Config {
 	ownErrors()
 	c := huma.DefaultConfig("Ridgeline", o.Version)
-	c.Info.Description = "Questions about training and serving large language models, as the command line asks them: fields are its flags with underscores, answers its --json documents."
+	c.Info.Description = "Questions about training and serving large language models, as the command line asks them: fields are its flags with underscores, answers its --json documents. A query parameter that a path does not have, or has once and is given twice, is refused with status 400."
 	c.Info.License = &huma.License{Name: "Apache-2.0", Identifier: "Apache-2.0"}
 	c.OpenAPIPath, c.DocsPath, c.SchemasPath = "", "", "" // servePage has them
 	c.Tags = groups
