@@ -22,6 +22,7 @@ type InferRequest struct {
 	Clusters    []*hw.Cluster
 	Plan        *plan.ServingText // keys that the user gave; the others are searched
 	ISL, OSL    int64             // tokens per request in and out, means
+	Cached      int64             // of ISL: found in the prefix cache and not read
 	Longest     int64             // tokens of the longest request with its answer; 0 = all are alike
 	Concurrency []int             // requests in flight at the service, ascending; empty = powers of two, see defaultLoads
 	Weights     []unit.Format     // default: the checkpoint's
@@ -158,6 +159,8 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 	switch {
 	case r.ISL < 1 || r.ISL > maxRequest:
 		return nil, fmt.Errorf("--isl %d: give 1 to %d tokens", r.ISL, maxRequest)
+	case r.Cached < 0 || r.Cached >= r.ISL:
+		return nil, fmt.Errorf("--cached %d: give fewer than the %d of --isl, as a prompt's last token is always read", r.Cached, r.ISL)
 	case r.OSL < 2 || r.OSL > maxRequest:
 		return nil, fmt.Errorf("--osl %d: give 2 to %d tokens, as the time per output token starts at the second", r.OSL, maxRequest)
 	case r.Model.MaxContext > 0 && r.Longest > r.Model.MaxContext:
@@ -183,7 +186,7 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:
 		return nil, fmt.Errorf("--calibrate: a measured point belongs to one cluster, format and speculation: give one of each")
 	}
-	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Varied: r.Longest > 0, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
+	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Cached: r.Cached, Varied: r.Longest > 0, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
 		Engine: r.Engine, Chunk: r.Chunk, Slots: int(r.Slots), MemoryLimit: r.MemoryLimit, Eager: r.Eager, Measured: r.Measured}, nil
 }
 

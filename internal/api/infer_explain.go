@@ -46,8 +46,8 @@ func ExplainInfer(ctx context.Context, r *InferRequest) (*InferAnswer, []Explain
 			return nil, nil, fmt.Errorf("%s: %w", x.Name, err)
 		}
 		if x.Name == "prefill" {
-			n := min(r.ISL, in.Engine.Setup().MaxBatchTokens)
-			x.Batch = infer.Batch{Prefill: n, Prompts: 1, PrefillPairs: float64(n) * float64(n+1) / 2}
+			n := min(r.ISL-r.Cached, in.Engine.Setup().MaxBatchTokens)
+			x.Batch = infer.Batch{Prefill: n, Prompts: 1, PrefillPairs: float64(n) * (float64(r.Cached) + float64(n+1)/2)}
 		} else {
 			x.Batch = infer.Batch{Decode: b.Batch, DecodeContext: int64(b.Batch) * (r.ISL + r.OSL/2)}
 			if v.Speculation != nil {

@@ -28,6 +28,7 @@ type Infer struct {
 	loads                string
 	clusters             []string
 	isl, osl             workload.Length
+	cached               int64
 	chunk, slots         int64
 	seqs                 int64
 	concurrency          []int
@@ -62,6 +63,7 @@ func NewInfer() *Infer {
 	Text(fs, &f.plan, "plan", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
 	fs.Var(Quantity(&f.isl, workload.ParseLength, "N", ""), "isl", "input tokens per request, all alike: 1024; or varied: 820..1024, 1024+-20%")
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
+	Count(fs, &f.cached, "cached", "input tokens of each request, mean, that the prefix cache holds already and no engine reads")
 	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default: powers of two up to 1024 or to what the caches of the cluster hold, at most 65536)")
 	fs.Var(Quantity(&f.weights, Distinct(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
 	fs.Var(Quantity(&f.experts, Distinct(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
@@ -105,7 +107,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 	if err := NotZero(f.Flags, "memory-limit", "max-sequences", "max-num-seqs", "batch-tokens"); err != nil {
 		return nil, err
 	}
-	r := &api.InferRequest{ISL: int64(f.isl.Mean() + 0.5), OSL: int64(f.osl.Mean() + 0.5), Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
+	r := &api.InferRequest{ISL: int64(f.isl.Mean() + 0.5), OSL: int64(f.osl.Mean() + 0.5), Cached: f.cached, Concurrency: f.concurrency, KV: f.kv, RTT: f.rtt, SLO: f.slo,
 		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Eager: f.eager, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
 	if f.isl.Varies() || f.osl.Varies() {
 		r.Longest = int64(f.isl.High + f.osl.High)

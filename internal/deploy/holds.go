@@ -19,7 +19,7 @@ func (q *Question) Holds(v *Variant) (most int64, err error) {
 		} else if err != nil {
 			return err
 		}
-		n := in.Engine.MaxConcurrency(q.ISL + q.OSL/2) // halfway, as the steady state counts them
+		n := in.Engine.Holds(q.ISL, q.OSL)
 		if n > math.MaxInt32 {                         // a state that does not grow with the request
 			n = math.MaxInt32
 		}

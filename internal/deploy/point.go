@@ -16,6 +16,7 @@ type Point struct {
 	Concurrency int            // requests in flight at the service
 	TTFT, TPOT  unit.Seconds   // means
 	Output      float64        // output tokens/s of the service
+	Reading     float64        // share of the time that prefill workers read; layouts with two roles
 	Fits        bool           // weights, and the cache of at least one request
 	Memory      infer.Memory   // of the fullest GPU
 	Need        unit.Bytes     // of that GPU: everything, and the cache of one request

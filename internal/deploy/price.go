@@ -149,7 +149,7 @@ func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, erro
 	if s, ok := in.solved[key]; ok {
 		return s, nil
 	}
-	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
+	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
 	if err == nil {
 		in.solved[key] = s
 	}
@@ -162,7 +162,7 @@ func (in *Instance) Saturate(q *Question, slots int64) (infer.Capacity, error) {
 	if c, ok := in.full[slots]; ok {
 		return c, nil
 	}
-	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
+	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
 	if err == nil {
 		in.full[slots] = c
 	}

@@ -13,6 +13,7 @@ import (
 type Question struct {
 	Model       *model.Model
 	ISL, OSL    int64 // tokens per request in and out, means
+	Cached      int64 // of ISL: found in the prefix cache
 	Varied      bool  // lengths differ from request to request; else all are alike
 	Concurrency []int // requests in flight at the service, ascending
 	SLO         SLO

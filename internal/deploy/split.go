@@ -64,8 +64,8 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	profile := prefill.Engine.Setup().Profile
 	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL}
 	r.Disagg = infer.Disagg{Prefill: &infer.Role{Inner: prefill.Stepper}, Decode: &infer.Role{Inner: decode.Stepper}, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
-		ISL: q.ISL, OSL: q.OSL, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
-		MaxDecode: int(min(decode.Engine.MaxConcurrency(r.length), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
+		ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
+		MaxDecode: int(min(decode.Engine.Holds(q.ISL, q.OSL), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
 		Spec:      v.Speculation, Transfer: transfer, TransferGPUs: link.GPUs, Entry: profile.Entry(q.ISL), InStep: !q.Varied && profile.Separate}
 	return r, nil, r.Check()
 }
@@ -131,7 +131,7 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	p.Wire = float64(p.Decode.Wire / p.Decode.Total)
 	p.Ranges = r.decode.Engine.Ranges()
 	p.floor = p.Decode.Floor / unit.Seconds(r.decode.spec.Tokens())
-	p.Queued = s.Full
+	p.Queued, p.Reading = s.Full, s.PrefillBusy
 	p.Steady.InStep, p.Steady.Burst, p.Steady.Steady = r.InStep && n > 1, s.Burst, s.Steady
 	p.Bound = p.binds()
 	switch s.Bound {

@@ -76,6 +76,13 @@ func (e *Engine) MaxConcurrency(n int64) int64 {
 	return int64(float64(e.memory.Parts[mem.Cache])/per) * int64(e.setup.Plan.DP)
 }
 
+// Holds is how many requests of isl prompt and osl generated tokens the caches of an instance
+// hold at once as the engine lets them in: halfway through their answers, or with room set
+// aside for whole ones.
+func (e *Engine) Holds(isl, osl int64) int64 {
+	return e.MaxConcurrency(e.profile.Reserve.Tokens(isl+osl/2, isl, osl))
+}
+
 // CheckRequest refuses requests of isl prompt and osl generated tokens that the
 // model or the cache cannot hold, the latter with a *MemoryError.
 func (e *Engine) CheckRequest(isl, osl int64) error {

@@ -12,6 +12,7 @@ type Disagg struct {
 	Prefill, Decode         Stepper // one worker of each role, see Role
 	PrefillGPUs, DecodeGPUs int     // of one worker
 	ISL, OSL                int64   // tokens of a prompt and of an answer; the prefill makes the first one
+	Cached                  int64   // of ISL: found in the prefix cache of the prefill workers and not read
 	// PrefillTokens is how many prompt tokens a worker reads per step, all its
 	// attention replicas together; longer prompts are read in several steps.
 	PrefillTokens int64
@@ -46,6 +47,9 @@ func (d *Disagg) Check() error {
 	case !(d.Transfer >= 0) || !(d.Entry >= 0):
 		return fmt.Errorf("KV transfer of %g s after %g s of entry: give 0 or more of each", float64(d.Transfer), float64(d.Entry))
 	}
+	if err := checkCached(d.Cached, d.ISL); err != nil {
+		return err
+	}
 	return d.Spec.check()
 }
 
@@ -58,19 +62,20 @@ func (s *Speculation) check() error {
 }
 
 // Prompts is how many prompts a prefill step holds at most.
-func (d *Disagg) Prompts() int { return int(max(d.PrefillTokens/d.ISL, 1)) }
+func (d *Disagg) Prompts() int { return int(max(d.PrefillTokens/(d.ISL-d.Cached), 1)) }
 
 // ReadTime is the time in which a prefill worker reads n prompts together; a
 // prompt longer than a step is read in chunks that see the earlier ones.
 func (d *Disagg) ReadTime(n int) unit.Seconds {
-	chunks := (d.ISL + d.PrefillTokens - 1) / d.PrefillTokens
+	fresh := d.ISL - d.Cached
+	chunks := ceil(fresh, d.PrefillTokens)
 	sum := unit.Seconds(0)
 	read := int64(0)
 	for i := range chunks {
-		next := d.ISL * (i + 1) / chunks
+		next := fresh * (i + 1) / chunks
 		d.b = Batch{
 			Prefill: int64(n) * (next - read), Prompts: n,
-			PrefillPairs: float64(n) * (pairs(next) - pairs(read)),
+			PrefillPairs: float64(n) * (pairs(d.Cached+next) - pairs(d.Cached+read)),
 		}
 		sum += d.Prefill.Step(&d.b).Total
 		read = next
@@ -92,7 +97,7 @@ func (d *Disagg) TPOT(n int) unit.Seconds {
 type RateMatch struct {
 	Ratio          float64 // prefill workers per decode worker
 	TokensPerGPU   float64 // output tokens/s per GPU, both roles counted
-	PrefillPerGPU  float64 // prompt tokens/s per prefill GPU
+	PrefillPerGPU  float64 // prompt tokens/s per prefill GPU, cached ones left out
 	DecodePerGPU   float64 // output tokens/s per decode GPU
 	RequestsPerGPU float64 // requests/s per GPU, both roles counted
 }
@@ -109,7 +114,7 @@ func (d *Disagg) Match(n int) RateMatch {
 	gpus := float64(d.PrefillGPUs)*m.Ratio + float64(d.DecodeGPUs)
 	m.RequestsPerGPU = finished / gpus
 	m.TokensPerGPU = finished * float64(d.OSL) / gpus
-	m.PrefillPerGPU = read * float64(d.ISL) / float64(d.PrefillGPUs)
+	m.PrefillPerGPU = read * float64(d.ISL-d.Cached) / float64(d.PrefillGPUs)
 	m.DecodePerGPU = finished * float64(d.OSL) / float64(d.DecodeGPUs)
 	return m
 }

@@ -18,8 +18,8 @@ type TwoBatch struct {
 	// each are cut inside: the second half of a prompt sees the keys of the first.
 	Replicas int
 	// SMShare of the device is taken by communication kernels while they run: 20 of
-	// an H800's 132 in DeepEP's normal mode, none in its low-latency mode (modelling
-	// notes, section 4).
+	// an H800's 132 in DeepEP's normal mode, which steps with prompts use; none in its
+	// low-latency mode, that of other steps (modelling notes, section 4).
 	SMShare float64
 	// Always splits even where one batch is faster; otherwise the faster of the two is
 	// taken, as an engine does whose switch is set well.
@@ -33,7 +33,7 @@ func (t *TwoBatch) Step(b *Batch) Step {
 	if !t.cut(b) {
 		return t.Inner.Step(b)
 	}
-	two := t.join(t.Inner.Step(&t.half[0]), t.Inner.Step(&t.half[1]))
+	two := t.join(t.Inner.Step(&t.half[0]), t.Inner.Step(&t.half[1]), t.share(b))
 	if !t.Always {
 		if one := t.Inner.Step(b); one.Total <= two.Total {
 			return one
@@ -47,7 +47,7 @@ func (t *TwoBatch) Gain(b *Batch) float64 {
 	if !t.cut(b) {
 		return 1
 	}
-	two := t.join(t.Inner.Step(&t.half[0]), t.Inner.Step(&t.half[1]))
+	two := t.join(t.Inner.Step(&t.half[0]), t.Inner.Step(&t.half[1]), t.share(b))
 	return float64(t.Inner.Step(b).Total / two.Total)
 }
 
@@ -80,11 +80,19 @@ func (t *TwoBatch) cut(b *Batch) bool {
 	return true
 }
 
-// join lays two halves over each other. The floor lets every resource run all the
+// share of the device that the exchange kernels of a step of b take.
+func (t *TwoBatch) share(b *Batch) unit.Seconds {
+	if b.Prefill == 0 {
+		return 0
+	}
+	return unit.Seconds(t.SMShare)
+}
+
+// join lays two halves over each other, whose exchange takes share of the device. The floor lets every resource run all the
 // time; the upper bound lets nothing overlap.
-func (t *TwoBatch) join(a, b Step) Step {
-	ca, ma := t.split(&a)
-	cb, mb := t.split(&b)
+func (t *TwoBatch) join(a, b Step, share unit.Seconds) Step {
+	ca, ma := a.apart(share)
+	cb, mb := b.apart(share)
 	overhead := max(a.Parts[Overhead], b.Parts[Overhead]) // one schedule launches both
 	s := Step{
 		Total: overhead + max(ca, mb) + max(cb, ma) + min(ca, ma)/unit.Seconds(max(t.Layers, 1)),
@@ -106,10 +114,10 @@ func (t *TwoBatch) join(a, b Step) Step {
 	return s
 }
 
-// split is a half's compute and communication. Compute beside communication has
-// SMShare less of the device, and a longer compute for it.
-func (t *TwoBatch) split(s *Step) (compute, comm unit.Seconds) {
+// apart is a half's compute and communication. Compute beside communication has
+// share less of the device, and takes longer for it.
+func (s *Step) apart(share unit.Seconds) (compute, comm unit.Seconds) {
 	comm = s.Parts[Communication]
 	compute = s.Total - comm - s.Parts[Overhead]
-	return compute + min(compute, comm)*unit.Seconds(t.SMShare/(1-t.SMShare)), comm
+	return compute + min(compute, comm)*share/(1-share), comm
 }

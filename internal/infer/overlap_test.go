@@ -69,10 +69,15 @@ func TestTwoBatchNeedsTokens(t *testing.T) {
 	}
 }
 
-// Communication kernels that take multiprocessors slow the compute beside them.
+// Communication kernels that take multiprocessors slow the compute beside them, in steps
+// with prompts: those of the others take none.
 func TestTwoBatchSMs(t *testing.T) {
 	free, taken := &TwoBatch{Inner: exchanging(), Layers: 61}, &TwoBatch{Inner: exchanging(), Layers: 61, SMShare: 20.0 / 132}
-	if a, b := free.Gain(batch(512, 1000)), taken.Gain(batch(512, 1000)); b >= a {
+	read := &Batch{Prefill: 512, Prompts: 2}
+	if a, b := free.Gain(read), taken.Gain(read); b >= a {
 		t.Errorf("gain %g with 20 of 132 multiprocessors taken, %g with none", b, a)
+	}
+	if a, b := free.Gain(batch(512, 1000)), taken.Gain(batch(512, 1000)); b != a {
+		t.Errorf("generation gains %g with 20 of 132 multiprocessors taken, %g with none", b, a)
 	}
 }

@@ -12,6 +12,7 @@ import (
 // request of ISL prompt and OSL generated tokens when the last one is answered.
 type Load struct {
 	ISL, OSL    int64
+	Cached      int64 // of ISL: found in the prefix cache and not read; every sequence holds them all the same
 	Concurrency int64
 	Spec        *Speculation // nil = none
 	Slots       int64        // most sequences generating at once on the instance; 0 = the engine's own limit
@@ -120,6 +121,9 @@ func Steady(e *Engine, l *Load) (Point, error) {
 	if err := e.CheckRequest(l.ISL, l.OSL); err != nil {
 		return Point{}, err
 	}
+	if err := checkCached(l.Cached, l.ISL); err != nil {
+		return Point{}, err
+	}
 	if l.Spec != nil {
 		if err := l.Spec.Check(); err != nil {
 			return Point{}, err
@@ -128,6 +132,17 @@ func Steady(e *Engine, l *Load) (Point, error) {
 	s := newSteady(e, l)
 	return s.solve(), nil
 }
+
+// checkCached refuses prompts of which nothing is read.
+func checkCached(cached, isl int64) error {
+	if cached < 0 || cached >= isl {
+		return fmt.Errorf("%d cached tokens of prompts of %d: give 0 or more, and fewer than the prompt has", cached, isl)
+	}
+	return nil
+}
+
+// fresh is the tokens of a prompt that are read.
+func (l *Load) fresh() float64 { return float64(l.ISL - l.Cached) }
 
 func newSteady(e *Engine, l *Load) *steady {
 	s := &steady{e: e, st: l.Stepper, l: l, tokens: l.Spec.Tokens()}

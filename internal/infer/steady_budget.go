@@ -15,8 +15,8 @@ func (s *steady) budget(n float64) {
 	if !s.e.profile.Separate {
 		s.left = max(s.left-math.Ceil(n/dp)*s.rows(), 1)
 	}
-	s.chunks = math.Ceil(float64(s.l.ISL) / s.left)
-	s.chunk = int64(math.Ceil(float64(s.l.ISL) / s.chunks))
+	s.chunks = math.Ceil(s.l.fresh() / s.left)
+	s.chunk = int64(math.Ceil(s.l.fresh() / s.chunks))
 	s.capacity = max(s.left/float64(s.chunk), 1) * dp
 	s.last = nil
 }
@@ -32,14 +32,14 @@ func (s *steady) rows() float64 {
 // successors is how many sequences may generate so that the prompts of those who follow
 // them fit into the steps beside them:
 //
-//	n rows + n/steps ISL = token budget of all replicas
+//	n rows + n/steps (ISL - cached) = token budget of all replicas
 //
 // Engines that read prompts apart put as many steps between as it takes.
 func (s *steady) successors() float64 {
 	if s.steps <= 0 || s.e.profile.Separate {
 		return math.Inf(1)
 	}
-	return float64(s.e.setup.MaxBatchTokens) * float64(s.e.setup.Plan.DP) / (s.rows() + float64(s.l.ISL)/s.steps)
+	return float64(s.e.setup.MaxBatchTokens) * float64(s.e.setup.Plan.DP) / (s.rows() + s.l.fresh()/s.steps)
 }
 
 // mixed is the time of a step with n generating sequences and k mean prompt chunks,
@@ -61,13 +61,13 @@ func (s *steady) mixed(n, k float64) float64 {
 }
 
 // prompts adds k mean chunks to the batch. A step that is full of them, to a part of one,
-// holds parts of left/ISL + 1 prompts on each replica.
+// holds parts of left/(ISL - cached) + 1 prompts on each replica.
 func (s *steady) prompts(k float64) {
-	each := float64(s.chunk) * float64(s.l.ISL) / 2 // mean over the prompt's chunks: half of it is cached
+	each := float64(s.chunk) * (float64(s.l.Cached) + s.l.fresh()/2) // mean over the prompt's chunks: half of what is read came before
 	b := &s.batch
 	b.Prefill, b.Prompts, b.PrefillPairs = int64(math.Round(k*float64(s.chunk))), int(math.Ceil(k)), k*each
 	if k == s.capacity && k != math.Floor(k) {
-		b.Prompts = s.e.setup.Plan.DP * int(math.Round(s.left/float64(s.l.ISL)+1))
+		b.Prompts = s.e.setup.Plan.DP * int(math.Round(s.left/s.l.fresh()+1))
 		b.Busiest = int64(math.Ceil(s.left))
 	}
 }

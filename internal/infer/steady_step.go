@@ -66,7 +66,7 @@ func (s *steady) held() (float64, Limit) {
 	} else if n := s.e.DraftingSequences(s.l.Spec); n > 0 {
 		slots = min(slots, n*int64(s.e.setup.Plan.DP))
 	}
-	cache := s.e.MaxConcurrency(s.e.profile.Reserve.Tokens(int64(s.context), s.l.ISL, s.l.OSL))
+	cache := s.e.Holds(s.l.ISL, s.l.OSL)
 	if cache <= slots {
 		return float64(max(cache, 1)), CacheFull
 	}

@@ -45,6 +45,9 @@ func lengthsText(r *api.InferRequest) string {
 	if r.Longest > 0 {
 		kind = " on average, lengths vary"
 	}
+	if r.Cached > 0 {
+		kind += fmt.Sprintf(", %s of those in found in the prefix cache", Grouped(r.Cached))
+	}
 	return fmt.Sprintf("%s tokens in, %s out%s; %s in flight at the service", Grouped(r.ISL), Grouped(r.OSL), kind, countsText(r.Concurrency))
 }
 

@@ -12,6 +12,7 @@ type InferDoc struct {
 	Clusters    []string         `json:"clusters"`
 	ISL         int64            `json:"isl"`
 	OSL         int64            `json:"osl"`
+	Cached      int64            `json:"cached"`  // of isl: found in the prefix cache
 	Longest     int64            `json:"longest"` // prompt and answer where lengths vary; 0 = all alike
 	SLO         *SLODoc          `json:"slo"`
 	Reason      *string          `json:"reason"` // why best is no answer
@@ -106,7 +107,7 @@ type CalibrationDoc struct {
 // NewInferDoc builds the document.
 func NewInferDoc(a *api.InferAnswer) InferDoc {
 	r := a.Request
-	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Longest: r.Longest, Reason: orNull(Unmet(a)), Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{}, Fronts: [][]PointDoc{},
+	d := InferDoc{Model: r.Model.Name, ISL: r.ISL, OSL: r.OSL, Cached: r.Cached, Longest: r.Longest, Reason: orNull(Unmet(a)), Best: pointDoc(a, a.Best.Variant, a.Best.Best), Points: []PointDoc{}, Pareto: []PointDoc{}, Fronts: [][]PointDoc{},
 		Flips: []FlipDoc{}, Speculation: []SpeculationDoc{}, Strategies: []StrategyDoc{}, Latency: []LatencyDoc{}, Ceilings: []CeilingDoc{}, Streaming: a.Streaming, Counts: map[string]int{},
 		Warnings: a.Warnings.Texts(), Assumptions: a.Best.Best.Assumptions.Texts(), Notes: a.Warnings.And(a.Best.Best.Assumptions...), Seconds: a.Elapsed.Seconds()}
 	for _, c := range r.Clusters {

@@ -45,6 +45,7 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"", roundsText(b)},
 		[2]string{"range", rangeText(b)},
 		[2]string{"service", fmt.Sprintf("%s output tokens/s, %s per GPU", rate(b.Output), rate(b.PerGPU()))},
+		[2]string{"", rolesText(a.Request, b)},
 		[2]string{"cost", costText(b)},
 		[2]string{"binds", boundWords(b)},
 		[2]string{"experts", touchedText(a)},
@@ -70,6 +71,17 @@ func roundsText(p *deploy.Point) string {
 		parts = append(parts, "this engine reads prompts first, so that requests all alike are read together: vary --isl and --osl (1024+-20%) where yours differ")
 	}
 	return strings.Join(parts, "; ")
+}
+
+// rolesText is what the GPUs of each of two roles do, in the 8 that published figures are of.
+func rolesText(r *api.InferRequest, p *deploy.Point) string {
+	s := p.Layout.Split
+	if s == nil || p.Reading <= 0 {
+		return ""
+	}
+	reads := p.Output / float64(r.OSL) * float64(r.ISL-r.Cached) / float64(s.PrefillWorkers*s.Prefill.GPUs())
+	return fmt.Sprintf("8 prefill GPUs read %s prompt tokens/s, busy %s of the time; 8 decode GPUs give %s output tokens/s", rate(8*reads), unit.FormatPercent(p.Reading),
+		rate(8*p.Output/float64(s.DecodeWorkers*s.Decode.GPUs())))
 }
 
 // saturatedText is the other end of the loads where no objective is given.

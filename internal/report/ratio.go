@@ -15,7 +15,7 @@ func Ratio(p *Page, a *api.RatioAnswer) {
 	p.Heading("Serving %s on %s: prefill against decode workers", r.Model.Name, a.Variant.Cluster.Name)
 	p.Facts(
 		[2]string{"workers", fmt.Sprintf("prefill %s, decode %s", split.Prefill.String(), split.Decode.String())},
-		[2]string{"requests", fmt.Sprintf("%s tokens in, %s out; %s in flight at the service", Grouped(r.ISL), Grouped(r.OSL), countsText(r.Concurrency))},
+		[2]string{"requests", lengthsText(r)},
 		[2]string{"objective", objectiveText(r.SLO)})
 	best := a.Best()
 	x := best.Point
