@@ -20,7 +20,7 @@ func (q *Question) Holds(v *Variant) (most int64, err error) {
 			return err
 		}
 		n := in.Engine.Holds(q.ISL, q.OSL)
-		if n > math.MaxInt32 {                         // a state that does not grow with the request
+		if n > math.MaxInt32 { // a state that does not grow with the request
 			n = math.MaxInt32
 		}
 		most = max(most, copies(n, max(instances, 1)))
