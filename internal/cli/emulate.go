@@ -88,11 +88,14 @@ func (f *emulateFlags) register(cmd *cobra.Command) {
 // config resolves names, and builds the service.
 func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emulate.Config, warnings []string, err error) {
 	given := cmd.Flags().Changed
+	if err := checkAnswers(cmd, "record"); err != nil {
+		return c, nil, err
+	}
 	q, service, limits, err := f.deployment()
 	if err != nil {
 		return c, nil, err
 	}
-	if err := notEmpty(cmd, "listen", "served-model-name", "record"); err != nil {
+	if err := notEmpty(cmd, "listen", "served-model-name"); err != nil {
 		return c, nil, err
 	}
 	if err := notZero(cmd, "context", "stream-interval"); err != nil {

@@ -37,7 +37,7 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 	var keep keepFlags
 	keep.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := notEmpty(cmd, "plot"); err != nil {
+		if err := checkAnswers(cmd, "plot"); err != nil {
 			return err
 		}
 		draw, err := plotter(plot)

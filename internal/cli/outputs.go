@@ -4,6 +4,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 )
@@ -47,6 +49,18 @@ func checkOutputs(cmd *cobra.Command, flags []string, inputs ...string) error {
 		}
 	}
 	return nil
+}
+
+// checkAnswers is checkOutputs for the commands that ask about a model on a machine: their
+// inputs are the files that its flags name. A catalogue's name is no file.
+func checkAnswers(cmd *cobra.Command, outputs ...string) error {
+	var inputs []string
+	for _, name := range []string{"model", "cluster", "trace", "expert-loads", "configs", "db"} {
+		if f := cmd.Flags().Lookup(name); f != nil && !slices.Contains(outputs, name) {
+			inputs = append(inputs, strings.Split(f.Value.String(), ",")...)
+		}
+	}
+	return checkOutputs(cmd, outputs, inputs...)
 }
 
 // notOver refuses an output of a flag that would replace one of the inputs or a file below one.

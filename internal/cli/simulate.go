@@ -38,6 +38,9 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
 	var keep keepFlags
 	keep.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkAnswers(cmd, "records"); err != nil {
+			return err
+		}
 		r, err := request()
 		if err != nil {
 			return err

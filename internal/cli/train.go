@@ -34,6 +34,9 @@ the plan is compared with the best of the whole space.`,
 	var keep keepFlags
 	keep.register(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := checkAnswers(cmd, "trace"); err != nil {
+			return err
+		}
 		r, err := request()
 		if err != nil {
 			return err
