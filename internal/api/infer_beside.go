@@ -123,6 +123,10 @@ func (a *InferAnswer) queueNote() note.Note {
 	if b.Steady.Limit == infer.NoLimit {
 		n = note.New(note.QueueRoom, "", "requests wait for room: their time to first token grows with every further one in flight")
 	}
+	if most := b.OwnLimit(); most > 0 && a.Request.Slots == 0 {
+		n = n.With("sequences", most)
+		n.Text += fmt.Sprintf("; the engine generates for %d sequences a replica at once, --max-sequences of an instance lets it take more", most)
+	}
 	if !a.Request.SLO.Any() && b.Full.Clients >= 1 {
 		n = n.With("clients", b.Full.Clients)
 		n.Text += fmt.Sprintf("; this load is past the queue, which takes over beyond %.0f in flight, as no --slo says how long a first token may take", b.Full.Clients)

@@ -79,7 +79,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
 	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
-	Count(fs, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows)")
+	Count(fs, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows, at most 1024 a replica; more requests wait)")
 	Count(fs, &f.seqs, "max-num-seqs", "the same limit of one attention replica, as engines count it: with --plan that gives dp, in place of --max-sequences")
 	fs.Var(Quantity(&f.limit, unit.ParseFraction, "share", "0.9"), "memory-limit", "share of device memory that the engine may take")
 	BothSpellings(fs)

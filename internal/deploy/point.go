@@ -26,7 +26,7 @@ type Point struct {
 	Slots       int            // most sequences generating on one instance; 0 = as many as come
 	Batch       int            // sequences that generate together on one instance
 	Decode      infer.Step     // of such a step
-	Steady      infer.Point    // of one instance; of two roles only InStep, Burst and Steady are stated
+	Steady      infer.Point    // of one instance; of two roles only InStep, Burst, Steady, Limit and Running are stated
 	floor       unit.Seconds   // of TPOT: a token is not made faster
 	Full        infer.Capacity // of the service, where queueing takes over; layouts with one role
 	Bound       string         // what binds, see Bounds
@@ -42,6 +42,19 @@ type Point struct {
 	Ranges      *infer.Ranges // of the means; nil where measured points corrected them
 	Warnings    note.List
 	Assumptions note.List
+}
+
+// OwnLimit is the engine's own limit of sequences of a replica where requests wait because
+// it is reached and nobody set it; 0 elsewhere.
+func (p *Point) OwnLimit() int64 {
+	if !p.Queued || p.Steady.Limit != infer.SlotsFull || p.Slots > 0 {
+		return 0
+	}
+	x := &p.Layout.Serving
+	if s := p.Layout.Split; s != nil {
+		x = &s.Decode
+	}
+	return p.Steady.Running / int64(x.DP)
 }
 
 // Tails tells whether the load is far enough from the place where queueing takes over

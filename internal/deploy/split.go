@@ -141,6 +141,10 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 		p.Bound = BoundTransfer
 	case "kv capacity":
 		p.Bound, p.Queued = BoundQueue, true
+		p.Steady.Limit, p.Steady.Running = infer.CacheFull, int64(r.MaxDecode)
+		if int64(r.MaxDecode) < r.decode.Engine.MaxConcurrency(r.length) {
+			p.Steady.Limit = infer.SlotsFull
+		}
 	}
 	return p
 }

@@ -28,6 +28,7 @@ func inferLoads(p *Page, a *api.InferAnswer) {
 	if a.Request.SLO.Any() {
 		p.Text(0, "* meets the objective.")
 	}
+	p.ownLimit(a)
 }
 
 // oneLayout tells whether all points have the same layout, which then need not be
@@ -90,5 +91,20 @@ func boundCell(x *deploy.Point) string {
 	if !x.Fits {
 		return "does not fit"
 	}
+	if x.OwnLimit() > 0 {
+		return x.Bound + " (sequences)"
+	}
 	return x.Bound
+}
+
+// ownLimit says what the engine's own limit of sequences is where a point waits for it.
+func (p *Page) ownLimit(a *api.InferAnswer) {
+	for _, o := range a.Outcomes {
+		for _, x := range o.Points {
+			if most := x.OwnLimit(); most > 0 {
+				p.Text(0, "queue (sequences): the engine generates for %s sequences a replica at once; --max-sequences, of an instance, lets it take more.", Grouped(most))
+				return
+			}
+		}
+	}
 }

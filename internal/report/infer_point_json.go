@@ -41,6 +41,7 @@ type PointDoc struct {
 	Fits        bool             `json:"fits"`
 	MeetsSLO    bool             `json:"meets_slo"`
 	Bound       string           `json:"bound"`
+	QueueLimit  *string          `json:"queue_limit"` // what requests wait for; null where none does
 	Tokens      int64            `json:"kv_capacity_tokens"`
 	Most        int64            `json:"max_concurrency"`
 	Chunk       int64            `json:"batch_tokens"`
@@ -96,6 +97,10 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	}
 	steady, burst := float64(p.Steady.Steady), float64(p.Steady.Burst)
 	d.TTFTSteady, d.TTFTBurst = &steady, &burst
+	if l := p.Steady.Limit; l != infer.NoLimit {
+		word := l.String()
+		d.QueueLimit = &word
+	}
 	d.InStep = p.Steady.InStep
 	ttft, tpot, user, output, gpu := float64(p.TTFT), float64(p.TPOT), p.PerUser(), p.Output, p.PerGPU()
 	d.TTFT, d.TPOT, d.PerUser, d.Output, d.PerGPU = &ttft, &tpot, &user, &output, &gpu

@@ -18,6 +18,9 @@ const orders = { smaller: 'nhỏ', larger: 'lớn' }
 /** past the queue: what a load beyond it means where no objective limits it. */
 const past: Wording = (v, f) => (v.clients === undefined ? '' : ` Mức tải này đã vượt điểm xếp hàng, bắt đầu từ hơn ${f.int(n(v, 'clients'))} yêu cầu đồng thời, vì không có mục tiêu nào cho token đầu tiên.`)
 
+/** slots: the engine's own limit of sequences, where that is what requests wait for. */
+const slots: Wording = (v, f) => (v.sequences === undefined ? '' : ` Mỗi bản sao của engine sinh cùng lúc nhiều nhất ${f.int(n(v, 'sequences'))} chuỗi; đặt giới hạn chuỗi của instance cao hơn để nhận thêm.`)
+
 export const viNotes: Record<string, Wording> = {
   rate_assumed: (v, f) => `${known(rates, w(v, 'what'))} của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} trị số công bố.`,
   gemm_assumed: (v, f) => `GEMM của ${w(v, 'device')} ở ${w(v, 'formats')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} trị số công bố.`,
@@ -44,7 +47,7 @@ export const viNotes: Record<string, Wording> = {
   head_copies: (v, f) => `Các đầu KV bị lặp lại dưới TP${f.int(n(v, 'tp'))}: ${f.int(n(v, 'copies'))} bản KV.`,
   rtt_idle: () => 'Thời gian khứ hồi giữa các nút không ảnh hưởng đến kế hoạch tốt nhất: mỗi bản chạy của nó nằm trong một nút.',
   plan_rtt_idle: (v) => `Thời gian khứ hồi giữa các nút không ảnh hưởng đến ${w(v, 'plan')}, vốn nằm trong một nút.`,
-  queue_limit: (v, f) => `Đã hết ${known(limits, w(v, 'limit'))}: thêm yêu cầu đồng thời chỉ làm chúng chờ lâu hơn; muốn có phân vị phải mô phỏng.${past(v, f)}`,
+  queue_limit: (v, f) => `Đã hết ${known(limits, w(v, 'limit'))}: thêm yêu cầu đồng thời chỉ làm chúng chờ lâu hơn; muốn có phân vị phải mô phỏng.${slots(v, f)}${past(v, f)}`,
   queue_room: (v, f) => `Các yêu cầu phải chờ chỗ: thời gian đến token đầu tiên tăng theo từng yêu cầu thêm vào.${past(v, f)}`,
   edge_of_loads: (v) => `Điểm tốt nhất nằm ở mép dải yêu cầu đồng thời: hãy cho dải rộng hơn, ví dụ 1..${n(v, 'upto')}.`,
   slower_cache: (v, f) => `Bộ đệm KV ở ${w(v, 'kv')} làm bước decode chậm hơn ${f.percent(n(v, 'share'))} so với bf16 (${f.seconds(n(v, 'seconds'))} so với ${f.seconds(n(v, 'plain_seconds'))}): kernel attention của nó dùng hằng số khớp trên các GPU đã đo của thế hệ này (Hopper: H100 và H200), hãy kiểm tra trên ${w(v, 'device')}.`,
