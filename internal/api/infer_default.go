@@ -11,7 +11,8 @@ const (
 
 // withLoads is the request with the loads that are looked at where it names none: powers
 // of two up to the first that no deployment of any variant holds in its caches, within
-// leastLoad and mostLoad. The question is given them, too.
+// leastLoad and mostLoad, and what lies between them under an objective. The question is
+// given them, too.
 func (r *InferRequest) withLoads(q *deploy.Question, variants []*deploy.Variant) (*InferRequest, error) {
 	q.Concurrency = []int{leastLoad}
 	most := int64(0)
@@ -24,7 +25,7 @@ func (r *InferRequest) withLoads(q *deploy.Question, variants []*deploy.Variant)
 	}
 	own := *r
 	own.Concurrency = loadsUpTo(most)
-	q.Concurrency = own.Concurrency
+	q.Concurrency, q.Between = own.Concurrency, true
 	return &own, nil
 }
 

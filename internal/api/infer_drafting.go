@@ -62,8 +62,8 @@ func (a *InferAnswer) loses(o *deploy.Outcome) (with, without *deploy.Point) {
 		if plain == o || v != *plain.Variant || v.Speculation != nil && v.Speculation.Drafts > 0 {
 			continue
 		}
-		for i := range min(len(o.Points), len(plain.Points)) {
-			if x, y := o.Points[i], plain.Points[i]; x.Fits && y.Fits && x.Output < y.Output {
+		for _, n := range a.Request.Concurrency {
+			if x, y := o.At(n), plain.At(n); x != nil && y != nil && x.Fits && y.Fits && x.Output < y.Output {
 				return x, y
 			}
 		}

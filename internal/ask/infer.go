@@ -64,7 +64,7 @@ func NewInfer() *Infer {
 	fs.Var(Quantity(&f.isl, workload.ParseLength, "N", ""), "isl", "input tokens per request, all alike: 1024; or varied: 820..1024, 1024+-20%")
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
 	Count(fs, &f.cached, "cached", "input tokens of each request, mean, that the prefix cache holds already and no engine reads")
-	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default: powers of two up to 1024 or to what the caches of the cluster hold, at most 65536)")
+	fs.Var(Quantity(&f.concurrency, Concurrencies, "LIST", ""), "concurrency", "requests in flight at the service: 1,8,64 or 1..128, which doubles (default: powers of two up to 1024 or to what the caches of the cluster hold, at most 65536, and under --slo the best load between)")
 	fs.Var(Quantity(&f.weights, Distinct(Format), "LIST", ""), "weights", "formats of the weights to compare (default: the checkpoint's)")
 	fs.Var(Quantity(&f.experts, Distinct(Format), "LIST", ""), "expert-weights", "formats of the routed experts, where they differ from --weights")
 	fs.Var(Quantity(&f.kv, Distinct(Format), "LIST", ""), "kv", "formats of the KV cache to compare (default bf16)")

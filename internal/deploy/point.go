@@ -31,6 +31,7 @@ type Point struct {
 	Full        infer.Capacity // of the service, where queueing takes over; layouts with one role
 	Bound       string         // what binds, see Bounds
 	Wire        float64        // share of TPOT that waits on the latency between nodes
+	Refined     bool           // its load lies between those of the question, see Question.Between
 	Queued      bool           // requests wait for room in the caches, or the prompts outrun the engine
 	Price       float64        // USD per GPU-hour; 0 = not known, unless Free
 	Free        bool

@@ -16,6 +16,7 @@ type Question struct {
 	Cached      int64 // of ISL: found in the prefix cache
 	Varied      bool  // lengths differ from request to request; else all are alike
 	Concurrency []int // requests in flight at the service, ascending
+	Between     bool  // under an SLO loads between them are looked at, too
 	SLO         SLO
 	Plan        *plan.ServingText // keys that the user gave
 	Engine      string            // whose overheads; "" = the default profile

@@ -2,6 +2,8 @@ package deploy
 
 import (
 	"context"
+	"maps"
+	"slices"
 	"sync/atomic"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -11,7 +13,7 @@ import (
 // Outcome is the answer for one variant.
 type Outcome struct {
 	Variant *Variant
-	// Points is the best layout at each concurrency of the question, under its SLO;
+	// Points is the best layout at each concurrency, of the question and refined, under its SLO;
 	// where none meets it the one that misses by least, where none fits the one that
 	// lacks least memory.
 	Points []*Point
@@ -36,6 +38,16 @@ type Count struct {
 // Meets tells whether the best point keeps the SLO.
 func (o *Outcome) Meets(s SLO) bool { return o.Best != nil && s.Meets(o.Best) }
 
+// At is the point with so many requests in flight, nil where none was asked for.
+func (o *Outcome) At(concurrency int) *Point {
+	for _, p := range o.Points {
+		if p.Concurrency == concurrency {
+			return p
+		}
+	}
+	return nil
+}
+
 // Run searches the layouts that the question leaves open. Errors are bad input;
 // nothing that fits or meets the SLO is none. A cancelled ctx is an error.
 func Run(ctx context.Context, q *Question, v *Variant, progress func(done, all int)) (*Outcome, error) {
@@ -52,6 +64,15 @@ func Run(ctx context.Context, q *Question, v *Variant, progress func(done, all i
 	all, err := o.price(ctx, q, candidates, progress)
 	if err != nil {
 		return nil, err
+	}
+	if q.Between && q.SLO.Any() {
+		p, err := o.refine(ctx, q, o.Calibration, all)
+		if err != nil {
+			return nil, err
+		}
+		if p != nil {
+			all = append(all, p)
+		}
 	}
 	o.conclude(q, all)
 	return o, nil
@@ -147,7 +168,7 @@ func (o *Outcome) conclude(q *Question, all []*Point) {
 		}
 		at[p.Concurrency] = append(at[p.Concurrency], p)
 	}
-	for _, c := range q.Concurrency {
+	for _, c := range slices.Sorted(maps.Keys(at)) {
 		if p := pick(at[c], q.SLO); p != nil {
 			o.Points = append(o.Points, p)
 		}

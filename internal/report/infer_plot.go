@@ -47,7 +47,7 @@ func latencyCharts(a *api.InferAnswer) []Chart {
 				if variantName(a, o.Variant, false) != name || o.Variant.RTT == nil {
 					continue
 				}
-				if p := pointAt(o, c); p != nil && p.Fits {
+				if p := o.At(c); p != nil && p.Fits {
 					x := float64(*o.Variant.RTT) * 1e3
 					t.Points = append(t.Points, XY{x, float64(p.TPOT) * 1e3})
 					u.Points = append(u.Points, XY{x, p.PerUser()})
@@ -124,13 +124,4 @@ func frontChart(a *api.InferAnswer) Chart {
 		c.Series = append(c.Series, s)
 	}
 	return c
-}
-
-func pointAt(o *deploy.Outcome, concurrency int) *deploy.Point {
-	for _, p := range o.Points {
-		if p.Concurrency == concurrency {
-			return p
-		}
-	}
-	return nil
 }

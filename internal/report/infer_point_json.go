@@ -21,6 +21,7 @@ type PointDoc struct {
 	RTT         *float64         `json:"net_rtt_seconds"`
 	Overlap     string           `json:"overlap"`
 	Concurrency int              `json:"concurrency"`
+	Refined     bool             `json:"concurrency_refined"` // lies between the loads that double
 	GPUs        int              `json:"gpus"`
 	TTFT        *float64         `json:"ttft_seconds"`
 	Transfer    *float64         `json:"kv_transfer_seconds"` // of TTFT, between two roles
@@ -69,7 +70,7 @@ type StepDoc struct {
 
 func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 	d := PointDoc{Plan: servingKeys(&p.Layout), Cluster: v.Cluster.Name, Weights: v.Weights.String(), Experts: v.Experts.String(), KV: v.KV.String(),
-		Spec: v.Speculation.String(), Overlap: overlapWord(v), Concurrency: p.Concurrency, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV, v.MTP()),
+		Spec: v.Speculation.String(), Overlap: overlapWord(v), Concurrency: p.Concurrency, Refined: p.Refined, GPUs: p.Layout.GPUs(), KVPerToken: a.Request.Model.KVBytesPerToken(v.KV, v.MTP()),
 		MemoryBytes: int64(p.Need), MemoryLimit: int64(p.Memory.Budget), Memory: map[string]int64{}, Fits: p.Fits, MeetsSLO: a.Request.SLO.Meets(p),
 		Bound: p.Bound, Tokens: p.Tokens, Most: p.Most, Chunk: p.Chunk, Slots: p.Slots, Batch: p.Batch, WireShare: p.Wire, Warnings: p.Warnings.Texts(), Notes: p.Warnings}
 	if v.RTT != nil {

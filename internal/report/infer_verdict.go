@@ -40,7 +40,7 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		return
 	}
 	p.Facts(
-		[2]string{"size", fmt.Sprintf("%s, %s in flight", Plural(int64(b.Layout.GPUs()), "GPU"), Grouped(int64(b.Concurrency)))},
+		[2]string{"size", sizeText(b)},
 		[2]string{"one user", fmt.Sprintf("first token after %s, then %s tokens/s (%s per token)", unit.FormatSeconds(b.TTFT), rate(b.PerUser()), unit.FormatSeconds(b.TPOT))},
 		[2]string{"", roundsText(b)},
 		[2]string{"range", rangeText(b)},
@@ -54,6 +54,15 @@ func inferVerdict(p *Page, a *api.InferAnswer) {
 		[2]string{"queueing", queueingText(b)},
 		[2]string{"saturated", saturatedText(a)},
 	)
+}
+
+// sizeText is the GPUs and the load, and whether that was looked for between the loads listed.
+func sizeText(p *deploy.Point) string {
+	s := fmt.Sprintf("%s, %s in flight", Plural(int64(p.Layout.GPUs()), "GPU"), Grouped(int64(p.Concurrency)))
+	if p.Refined {
+		s += ", between the powers of two: about the most with which it meets the objective"
+	}
+	return s
 }
 
 // roundsText says what of the first token's time is the run's start, and which

@@ -32,7 +32,7 @@ func Ratio(p *Page, a *api.RatioAnswer) {
 	p.Line("  %s, %s", Plural(int64(best.Prefill), "prefill worker"), Plural(int64(best.Decode), "decode worker"))
 	t := times(x)
 	p.Facts(
-		[2]string{"size", fmt.Sprintf("%s, %s in flight", Plural(int64(x.Layout.GPUs()), "GPU"), Grouped(int64(x.Concurrency)))},
+		[2]string{"size", sizeText(x)},
 		[2]string{"one user", fmt.Sprintf("first token after %s, then %s per token", t[0], t[1])},
 		[2]string{"service", fmt.Sprintf("%s output tokens/s per GPU", t[4])},
 		[2]string{"cost", costText(x)},

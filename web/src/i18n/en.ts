@@ -205,6 +205,7 @@ export const en = {
     searching: 'Searching deployments…',
     progress: (done: string, all: string) => `Searching deployments: ${done} of ${all}`,
     best: 'The cheapest deployment that keeps the objective is',
+    bestOutput: 'The deployment with the most tokens/s per GPU that keeps the objective is',
     missed: 'No deployment keeps the objective. The nearest is',
     best2: 'The best deployment is',
     sentence: (gpus: string, load: string, cluster: string, bound: string) => `${gpus} ${gpus === '1' ? 'GPU' : 'GPUs'} of ${cluster} with ${load}, bound by ${bound}.`,

@@ -226,6 +226,7 @@ export const vi: Dict = {
     searching: 'Đang tìm cách triển khai…',
     progress: (done, all) => `Đang tìm cách triển khai: ${done} trên ${all}`,
     best: 'Cách triển khai rẻ nhất giữ được mục tiêu là',
+    bestOutput: 'Cách triển khai cho nhiều token/s mỗi GPU nhất mà giữ được mục tiêu là',
     missed: 'Không cách nào giữ được mục tiêu. Gần nhất là',
     best2: 'Cách triển khai tốt nhất là',
     sentence: (gpus, load, cluster, bound) => `${gpus} GPU của ${cluster} với ${load}, giới hạn bởi ${bound}.`,

@@ -65,7 +65,7 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
     <Subject.Provider value={subject}>
       <Card title={t.verdict.title} id="verdict">
         <p class="lead">
-          {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : b.meets_slo ? t.serving.best : t.serving.missed} <PlanText text={planText(b.plan)} />
+          {!b.fits ? t.verdict.nearest : !doc.slo ? t.serving.best2 : !b.meets_slo ? t.serving.missed : b.cost_per_million_output_tokens_usd === null ? t.serving.bestOutput : t.serving.best} <PlanText text={planText(b.plan)} />
         </p>
         <p class="sentence">{b.fits ? t.serving.sentence(f.int(b.gpus), t.serving.load(f.int(b.concurrency)), b.cluster, t.bound(b.bound)) : t.verdict.tooLarge(f.bytes(b.memory_bytes_per_gpu), f.bytes(b.memory_limit_bytes))}</p>
         <Facts facts={b.fits ? [...served, ...format] : format} />

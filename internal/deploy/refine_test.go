@@ -1,0 +1,30 @@
+package deploy
+
+import "testing"
+
+// Between loads that double the best under an objective lies at the last that meets it: a
+// little more misses, and no listed load gives more.
+func TestBetween(t *testing.T) {
+	for _, plan := range []string{"", "tp=4,replicas=2", "prefill:tp=4,workers=1;decode:tp=4,workers=1"} {
+		q, v := ask(t, "llama-3.1-70b", "h100x8", plan, 1024, 256, 1, 2, 4, 8, 16, 32, 64, 128, 256)
+		q.SLO = SLO{TTFT: 1, TPOT: 40e-3}
+		listed := search(t, q, v).Best
+		q.Between = true
+		o := search(t, q, v)
+		b := o.Best
+		if !b.Refined || !q.SLO.Meets(b) || b.PerGPU() <= listed.PerGPU() || b.Concurrency&(b.Concurrency-1) == 0 {
+			t.Errorf("plan %q: %d in flight (%s) give %.0f, %d listed (%s) %.0f", plan, b.Concurrency, b, b.PerGPU(), listed.Concurrency, listed, listed.PerGPU())
+		}
+		if o.At(b.Concurrency) != b {
+			t.Errorf("plan %q: the load %d has no row", plan, b.Concurrency)
+		}
+		at, err := q.pricer(v, b, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		more := b.Concurrency + b.Concurrency/8
+		if p, err := at(more - more%2); err != nil || q.SLO.Meets(p) && p.PerGPU() > b.PerGPU() {
+			t.Errorf("plan %q: %d in flight still meet the objective: %v", plan, more, err)
+		}
+	}
+}
