@@ -124,7 +124,6 @@ func (q *Question) pricer(v *Variant, p *Point, cal *infer.Calibration) (func(n 
 		if err != nil {
 			return nil, err
 		}
-		r.decode.Correct(cal)
 		return func(n int) (*Point, error) { return r.point(v, s.PrefillWorkers, s.DecodeWorkers, n), nil }, nil
 	}
 	x := p.Layout.Serving
