@@ -76,9 +76,12 @@ func TestTokenBeyondLoopback(t *testing.T) {
 		}
 		made = append(made, token)
 		for given, want := range map[string]int{"": 401, "wrong": 401, token: 200} {
-			if code := status(t, url+"/api/v1/gpus/h800?token="+token, given); code != want {
+			if code := status(t, url+"/api/v1/gpus/h800", given); code != want {
 				t.Errorf("with the token %q: %d, want %d", given, code, want)
 			}
+		}
+		if code := status(t, url+"/api/v1/gpus/h800?token="+token, ""); code != 401 {
+			t.Errorf("with the token in the address alone: %d, want 401", code)
 		}
 		if said := stop(); said != "" {
 			t.Errorf("it said %q", said)
