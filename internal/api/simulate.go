@@ -41,12 +41,9 @@ type SimulateAnswer struct {
 	Request *SimulateRequest
 	Deployment
 	Result   *serve.Result
-	Capacity *infer.Capacity // nil where the run was cut; its rates are simulated
-	// ClosedForm tells that Capacity.Clients is that of infer; else it is how many were past
-	// their queue in the simulated run of more users than fit.
-	ClosedForm bool
-	Missed     string // how the SLO was missed, "" where it was kept
-	Elapsed    time.Duration
+	Capacity *infer.Capacity // nil where the run was cut
+	Missed   string          // how the SLO was missed, "" where it was kept
+	Elapsed  time.Duration
 }
 
 // Share is the offered load over the capacity, 0 in a closed loop or where the
@@ -109,13 +106,8 @@ func Simulate(ctx context.Context, r *SimulateRequest) (*SimulateAnswer, error) 
 		return nil, err
 	}
 	if !a.Result.Partial {
-		if a.Capacity, err = serve.Saturate(ctx, a.Service, r.Load, r.Seed); err != nil {
+		if a.Capacity, err = a.full(ctx, r); err != nil {
 			return nil, err
-		}
-		if clients, ok, err := a.queueing(r.Load, &r.Limits); err != nil {
-			return nil, err
-		} else if ok && a.Capacity != nil {
-			a.Capacity.Clients, a.ClosedForm = clients, true
 		}
 		if a.Capacity != nil {
 			*a.Capacity = serve.Sustained(*a.Capacity, a.Result)

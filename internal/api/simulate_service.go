@@ -1,8 +1,8 @@
 package api
 
 import (
+	"context"
 	"fmt"
-	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -28,18 +28,24 @@ type Deployment struct {
 	capacity func(*deploy.Question) (infer.Capacity, error) // of the instance that was made last
 }
 
-// queueing is the number of requests in flight beyond which queueing takes over, by the
-// closed form that infer states it by: of one role, whose engine keeps its own blocks, and
-// of requests without common prefixes. ok is false of others, for which it does not hold.
-func (d *Deployment) queueing(load *workload.Workload, l *SimulateLimits) (clients float64, ok bool, err error) {
-	if d.Layout.Split != nil || l.Blocks > 0 || load.BlockTokens > 0 {
-		return 0, false, nil
+// full is the service's capacity for the load: by infer's closed form where that holds,
+// else that of a simulated run of more users than fit; nil where the context ended first.
+func (d *Deployment) full(ctx context.Context, r *SimulateRequest) (*infer.Capacity, error) {
+	if !d.closed(r.Load, &r.Limits) {
+		return serve.Saturate(ctx, d.Service, r.Load, r.Seed)
 	}
 	q := *d.question
-	first := &load.Requests[0]
-	q.Varied = slices.ContainsFunc(load.Requests, func(r workload.Request) bool { return r.Input != first.Input || r.Output != first.Output })
+	q.Varied = r.Load.Concurrency == 0 || !r.Load.Alike() // requests that arrive keep no step with others
 	c, err := d.capacity(&q)
-	return c.Times(d.Service.Instances).Clients, err == nil, err
+	c = c.Times(d.Service.Instances)
+	return &c, err
+}
+
+// closed tells whether the closed form of infer holds: of one role, whose engine keeps its
+// own blocks, and of generated requests, whose lengths lie about their mean and which have no common
+// prefixes; the lengths of a trace may lie anywhere.
+func (d *Deployment) closed(load *workload.Workload, l *SimulateLimits) bool {
+	return d.Layout.Split == nil && l.Blocks == 0 && load.BlockTokens == 0 && load.Requests[0].Line == 0
 }
 
 // Cost is the USD per million tokens where the service generates output tokens/s; ok is

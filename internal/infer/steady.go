@@ -172,7 +172,11 @@ func (s *steady) solve() Point {
 	most := s.successors()
 	s.budget(min(clients, most))
 	if l.Fixed && s.e.profile.Separate {
-		if p, ok := s.lockstep(clients, held, limit); ok {
+		whole, stop := float64(max(s.e.MaxConcurrency(l.ISL+l.OSL), 1)), CacheFull
+		if whole >= held {
+			whole, stop = held, limit
+		}
+		if p, ok := s.lockstep(min(clients, whole), whole, stop); ok {
 			return p
 		}
 	}

@@ -30,7 +30,8 @@ func (s *steady) clumps(n float64) (steps, each float64) {
 //	TTFT = (K + k)/2 prompt,  answer = steps decode + (K - k)/2 prompt
 //
 // All come to an idle engine, whose admission nobody's steps delay. It does not hold
-// where an answer ends before all prompts are read: ok is false.
+// where an answer ends before all prompts are read: ok is false. All answers end at once,
+// so that a place holds a whole one.
 func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool) {
 	clumps, each := s.clumps(clients)
 	others := clumps - s.chunks
