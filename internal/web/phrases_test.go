@@ -2,16 +2,30 @@ package web
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
+	"github.com/ridgeline/ridgeline/internal/compare"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/train"
 )
+
+// The page marks a p99 of as many requests as the comparison leaves without an interval.
+func TestPageMarksTheSameQuantiles(t *testing.T) {
+	b, err := os.ReadFile("../../web/src/measured/runs.ts")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := fmt.Sprintf("leastOf: Record<string, number> = { p99: %d }", compare.Least("p99")); !strings.Contains(string(b), want) {
+		t.Errorf("the page lacks %s", want)
+	}
+}
 
 // count is that of layers in a row's name.
 var count = regexp.MustCompile(` x \d+$`)

@@ -26,6 +26,7 @@ export function formats(lang: string) {
   const digits = new Intl.NumberFormat(lang, { maximumSignificantDigits: 4 })
   const three = new Intl.NumberFormat(lang, { maximumSignificantDigits: 3 })
   const tenth = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1 })
+  const change = new Intl.NumberFormat(lang, { minimumFractionDigits: 1, maximumFractionDigits: 1, signDisplay: 'exceptZero' })
   const whole = new Intl.NumberFormat(lang, { maximumFractionDigits: 0 })
   const num = (v: number) => (Math.abs(v) >= 1000 ? whole.format(v) : digits.format(v))
   const made = (step: (v: number) => [number, string], suffix = '') => (v: number | null | undefined) => {
@@ -54,8 +55,8 @@ export function formats(lang: string) {
     int: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : whole.format(v)),
     num: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : num(v)),
     percent: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : tenth.format(v * 100) + '\u00a0%'),
-    /** signed is a change: +2.5 % or -1.0 %. */
-    signed: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : (v > 0 ? '+' : '') + tenth.format(v * 100) + '\u00a0%'),
+    /** signed is a change: +2.5 %, -1.0 %, or 0.0 % of what rounds to none. */
+    signed: (v: number | null | undefined) => (v == null || !Number.isFinite(v) ? '–' : change.format(v * 100) + '\u00a0%'),
     ratio: (v: number) => three.format(v),
     usd: (v: number | null | undefined) =>
       v == null || !Number.isFinite(v) ? '–' : new Intl.NumberFormat(lang, { style: 'currency', currency: 'USD', maximumSignificantDigits: 4 }).format(v),

@@ -51,6 +51,8 @@ export interface RunHead {
   id: string
   kind: string
   title?: string
+  name?: string // that its user gave it
   model?: string
+  target?: string // the service, or the cluster
   started?: string
 }

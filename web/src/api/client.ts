@@ -63,10 +63,23 @@ async function request(path: string, init: RequestInit): Promise<Response> {
   return r
 }
 
+/** Told is a problem as the server sends it: as an answer, in a stream, or beside what it does not spoil. */
+export interface Told {
+  detail?: string
+  title?: string
+  status?: number
+  field?: string
+  code?: string
+  values?: Record<string, unknown>
+}
+
+/** problemOf reads what the server tells; status is that of an answer without one. */
+export const problemOf = (p: Told, status = 500): Problem => new Problem(p.detail || p.title || '', p.status ?? status, p.field, p.code, p.values)
+
 async function problem(r: Response): Promise<Problem> {
   try {
-    const p = (await r.json()) as { detail?: string; title?: string; field?: string; code?: string; values?: Record<string, unknown> }
-    return new Problem(p.detail || p.title || r.statusText, r.status, p.field ?? '', p.code, p.values)
+    const p = (await r.json()) as Told
+    return problemOf({ ...p, title: p.title || r.statusText }, r.status)
   } catch {
     return new Problem(r.statusText || String(r.status), r.status)
   }
@@ -97,10 +110,8 @@ export async function search<T>(path: string, body: unknown, signal: AbortSignal
   let result: { of: T } | undefined
   await stream('POST', path, body, signal, (name, data) => {
     if (name === 'result') result = { of: data as T }
-    else if (name === 'error') {
-      const p = data as { detail?: string; title?: string; status?: number; field?: string; code?: string; values?: Record<string, unknown> }
-      throw new Problem(p.detail || p.title || '', p.status ?? 500, p.field ?? '', p.code, p.values)
-    } else onEvent(name, data)
+    else if (name === 'error') throw problemOf(data as Told)
+    else onEvent(name, data)
   })
   if (!result) throw new Problem('', 0)
   return result.of

@@ -1,5 +1,5 @@
 import { useRef, useState } from 'preact/hooks'
-import { search, type Problem } from '../api/client'
+import { problemOf, search, type Problem, type Told } from '../api/client'
 import { asProblem } from '../api/use'
 import { useLang } from '../i18n'
 import { Card } from '../ui/card'
@@ -17,6 +17,7 @@ export function Measure({ services, onBusy, onRun }: { services: string[]; onBus
   const running = useRef<AbortController>(undefined)
   const [busy, setBusy] = useState(false)
   const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }) })
+  const bad = (field: string) => error?.field === field
   const start = async () => {
     const abort = (running.current = new AbortController())
     setBusy(true)
@@ -24,11 +25,12 @@ export function Measure({ services, onBusy, onRun }: { services: string[]; onBus
     setError(undefined)
     setSeen([])
     try {
-      const r = await search<{ id: string; document: Json }>('bench', { ...q, isl: Number(q.isl), osl: Number(q.osl), requests: Number(q.requests) }, abort.signal, (name, data) => {
+      const r = await search<{ id: string; document: Json; not_kept?: Told }>('bench', { ...q, isl: Number(q.isl), osl: Number(q.osl), requests: Number(q.requests) }, abort.signal, (name, data) => {
         if (name === 'sample') setSeen((s) => grown(s, data as Sample))
       })
       const own = r.id ? undefined : runOf(q.model, r.document)
       onRun(own?.id ?? r.id, own)
+      if (r.not_kept) setError(problemOf(r.not_kept))
     } catch (e) {
       if (!abort.signal.aborted) setError(asProblem(e))
     } finally {
@@ -45,12 +47,12 @@ export function Measure({ services, onBusy, onRun }: { services: string[]; onBus
           void start()
         }}
       >
-        <Select label={t.measured.service} value={q.url} options={services} onChange={(url) => setQ({ ...q, url })} />
-        <Field label={t.ask.model} {...on('model')} bad={error?.field === 'model'} />
-        <Field label={t.serving.isl} {...on('isl')} unit={t.unit.tokens} numeric />
-        <Field label={t.serving.osl} {...on('osl')} unit={t.unit.tokens} numeric />
-        <Field label={t.serving.concurrency} {...on('concurrency')} bad={error?.field === 'concurrency'} />
-        <Field label={t.measured.perStage} {...on('requests')} unit={t.unit.requests} numeric />
+        <Select label={t.measured.service} value={q.url} options={services} bad={bad('url')} whole onChange={(url) => setQ({ ...q, url })} />
+        <Field label={t.ask.model} {...on('model')} bad={bad('model')} />
+        <Field label={t.serving.isl} {...on('isl')} unit={t.unit.tokens} numeric bad={bad('isl')} />
+        <Field label={t.serving.osl} {...on('osl')} unit={t.unit.tokens} numeric bad={bad('osl')} />
+        <Field label={t.serving.concurrency} {...on('concurrency')} bad={bad('concurrency')} />
+        <Field label={t.measured.perStage} {...on('requests')} unit={t.unit.requests} numeric bad={bad('requests')} />
         {busy ? <button type="button" onClick={() => running.current?.abort()}>{t.cancel}</button> : <button type="submit" class="primary">{t.measured.begin}</button>}
       </form>
       {error && <Failed error={error} />}

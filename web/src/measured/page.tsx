@@ -25,7 +25,10 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   const [own, setOwn] = useState(false) // a bench of this page runs, which shows itself
   const heads = useLoaded('runs' + fresh, (signal) => get<{ runs: RunHead[] | null; services?: string[] | null }>('runs', signal))
   const kept = heads.value?.runs ?? []
-  const all: { id: string; kind: string; title: string; started: string }[] = [...dropped, ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.title ?? r.model ?? r.id, started: r.started ?? '' }))]
+  const all: { id: string; kind: string; title: string; target?: string; started: string }[] = [
+    ...dropped,
+    ...kept.map((r) => ({ id: r.id, kind: r.kind, title: r.name || t.measured.summary(r.title ?? r.model ?? r.id), target: r.target, started: r.started ?? '' })),
+  ]
   const run = useRun(s.run, dropped)
   const other = useRun(s.other, dropped)
   // A prediction is of one run, and does not stay for another.
@@ -67,7 +70,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
               onPick={(i) => choose(all[i]!.id)}
               pickLabel={(r) => `${r.title} (${r.kind})`}
               columns={[
-                { head: t.measured.subject, text: true, raw: (r) => r.title, cell: (r) => r.title },
+                { head: t.measured.subject, text: true, raw: (r) => r.title, cell: (r) => (r.target ? <>{r.title}<small class="at">{r.target}</small></> : r.title) },
                 { head: t.measured.kind, text: true, raw: (r) => r.kind, cell: (r) => t.measured.kinds(r.kind) },
                 { head: t.measured.date, text: true, raw: (r) => r.started, cell: (r) => r.started.replace('T', ' ').slice(0, 16) || '–' },
               ]}

@@ -9,6 +9,7 @@ export interface Run {
   id: string
   kind: Kind
   title: string
+  name?: string // that its user gave it: then it is the title
   started: string
   document: Json
 }
@@ -20,7 +21,13 @@ export interface RunFigure {
   value: number
   unit: 's' | 'B/s' | 'FLOP/s' | 'tokens/s' | 'requests/s' | 'share' | 'count' | string
   better?: 'less' | 'more'
+  few?: boolean // a quantile so far out that these requests do not bear it
 }
+
+/** leastOf is how many requests the interval of a quantile takes: internal/compare's Least, which a test holds it to. */
+export const leastOf: Record<string, number> = { p99: 368 }
+
+const few = (dist: unknown, q: string): boolean => Number(at(dist, 'n')) < (leastOf[q] ?? 0)
 
 /** kindOf tells a document by its own fields; undefined where it is none of ours. */
 export function kindOf(d: Json): Kind | undefined {
@@ -75,14 +82,14 @@ export const stages = (d: Json): Json[] => list(d.stages)
 /** figuresOf lists what a run measured, SI. */
 export function figuresOf(r: Run, level: Level): RunFigure[] {
   const out: RunFigure[] = []
-  const add = (name: string, v: unknown, unit: string, factor = 1, better?: 'less' | 'more') => {
-    if (typeof v === 'number' && Number.isFinite(v)) out.push({ name, value: v * factor, unit, better })
+  const add = (name: string, v: unknown, unit: string, factor = 1, better?: 'less' | 'more', few = false) => {
+    if (typeof v === 'number' && Number.isFinite(v)) out.push({ name, value: v * factor, unit, better, few })
   }
   if (r.kind === 'bench')
     for (const s of stages(r.document)) {
       const l = levelOf(s, level)
       for (const [k, name] of [['ttft_ms', 'TTFT'], ['tpot_ms', 'TPOT'], ['e2e_ms', 'E2E']] as const)
-        for (const q of ['p50', 'p99'] as const) add(`${l}: ${name} ${q}`, at(s, k, q), 's', 1e-3, 'less')
+        for (const q of ['p50', 'p99'] as const) add(`${l}: ${name} ${q}`, at(s, k, q), 's', 1e-3, 'less', few(s[k], q))
       add(`${l}: output`, s.output_tokens_per_second, 'tokens/s', 1, 'more')
       add(`${l}: goodput`, s.goodput, 'requests/s', 1, 'more')
       add(`${l}: failed`, at(s, 'requests', 'failed'), 'count', 1, 'less')
@@ -107,19 +114,19 @@ export function figuresOf(r: Run, level: Level): RunFigure[] {
   if (r.kind === 'simulation') {
     const s = r.document.steady ?? r.document.whole
     for (const [k, name] of [['ttft_seconds', 'TTFT'], ['tpot_seconds', 'TPOT'], ['e2e_seconds', 'E2E']] as const)
-      for (const q of ['mean', 'p50', 'p99'] as const) add(`${name} ${q}`, at(s, k, q), 's', 1, 'less')
+      for (const q of ['mean', 'p50', 'p99'] as const) add(`${name} ${q}`, at(s, k, q), 's', 1, 'less', few(at(s, k), q))
     add('output', at(s, 'output_tokens_per_second'), 'tokens/s', 1, 'more')
   }
   return out
 }
 
 /** Beside is one figure of two runs, SI; null where a run does not have it. */
-export type Beside = Omit<RunFigure, 'value'> & { a: number | null; b: number | null }
+export type Beside = Omit<RunFigure, 'value' | 'few'> & { a: number | null; b: number | null; fewA?: boolean; fewB?: boolean }
 
 /** beside lays the figures of two runs side by side: those of a in its order, then those that only b has. */
 export function beside(a: RunFigure[], b: RunFigure[]): Beside[] {
-  const rows = new Map<string, Beside>(a.map(({ value, ...x }) => [x.name, { ...x, a: value, b: null }]))
-  for (const { value, ...x } of b) rows.set(x.name, { ...x, a: rows.get(x.name)?.a ?? null, b: value })
+  const rows = new Map<string, Beside>(a.map(({ value, few, ...x }) => [x.name, { ...x, a: value, b: null, fewA: few }]))
+  for (const { value, few, ...x } of b) rows.set(x.name, { ...x, a: rows.get(x.name)?.a ?? null, b: value, fewA: rows.get(x.name)?.fewA, fewB: few })
   return [...rows.values()]
 }
 

@@ -1,5 +1,8 @@
 import { useId, useMemo } from 'preact/hooks'
 
+// What a field shows at once, about.
+const fieldLetters = 36
+
 interface FieldProps {
   label: string
   value: string
@@ -47,18 +50,31 @@ export function Field({ label, value, onInput, unit, list, hint, bad, numeric, p
   )
 }
 
-export function Select({ label, value, options, off, onChange, id }: { label: string; value: string; options: (string | [string, string])[]; off?: (v: string) => boolean; onChange: (v: string) => void; id?: string }) {
+interface SelectProps {
+  label: string
+  value: string
+  options: (string | [string, string])[]
+  off?: (v: string) => boolean
+  bad?: boolean
+  whole?: boolean // the value is long: it is said again where it may wrap
+  onChange: (v: string) => void
+  id?: string
+}
+
+/** Select is a labelled choice of one. */
+export function Select({ label, value, options, off, bad, whole, onChange, id }: SelectProps) {
   const made = useId()
   const self = id ?? made
   return (
-    <div class="field">
+    <div class={'field' + (bad ? ' bad' : '') + (whole ? ' row' : '')}>
       <label for={self}>{label}</label>
-      <select id={self} value={value} onChange={(e) => onChange(e.currentTarget.value)}>
+      <select id={self} value={value} title={whole ? value : undefined} aria-invalid={bad ? 'true' : undefined} onChange={(e) => onChange(e.currentTarget.value)}>
         {options.map((o) => {
           const [v, text] = typeof o === 'string' ? [o, o] : o
           return <option key={v} value={v} disabled={off?.(v) && v !== value}>{text}</option>
         })}
       </select>
+      {whole && value.length > fieldLetters && <p class="hint whole">{value}</p>}
     </div>
   )
 }

@@ -1,1 +1,0 @@
-import{D as e,a as t,b as n,o as r}from"./index-BDdHViHl.js";function i({text:i}){let{lang:a}=n(),o=a===`vi`?r(i):void 0;return a===`vi`&&!o?t(`span`,{lang:`en`,children:i}):t(e,{children:o??i})}export{i as t};
