@@ -3,6 +3,7 @@ package infer
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -147,6 +148,11 @@ func (s *Speculation) Tokens() float64 {
 		tokens += reached
 	}
 	return tokens
+}
+
+// certain tells that every step gives the same number of tokens.
+func (s *Speculation) certain() bool {
+	return !slices.ContainsFunc(s.Accept, func(a float64) bool { return a > 0 && a < 1 })
 }
 
 // String prints the speculation as ParseSpeculation reads it.

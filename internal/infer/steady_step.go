@@ -29,8 +29,9 @@ func (s *steady) clumps(n float64) (steps, each float64) {
 //
 //	TTFT = (K + k)/2 prompt,  answer = steps decode + (K - k)/2 prompt
 //
-// All come to an idle engine, whose admission nobody's steps delay. It does not hold
-// where an answer ends before all prompts are read: ok is false. All answers end at once,
+// All come to an idle engine, whose admission nobody's steps delay, unless drafts that hold by
+// chance end their answers some steps apart: then a prompt waits for the longer of the two,
+// admission or the prompts of others. It does not hold where an answer ends before all prompts are read: ok is false. All answers end at once,
 // so that a place holds a whole one.
 func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool) {
 	clumps, each := s.clumps(clients)
@@ -41,6 +42,9 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	decode := float64(s.decode(clients).Total)
 	prompt := s.mixed(0, each)
 	first, answer := s.awaits(clumps, prompt), s.steps*decode+others/2*prompt
+	if s.l.Spec != nil && !s.l.Spec.certain() {
+		first += max(s.admission(decode)-others/2*prompt, 0)
+	}
 	n := clients * answer / (first + answer)
 	p = s.point(n, answer/s.steps, first, held, limit)
 	p.InStep = clients > 1
@@ -119,8 +123,11 @@ func (s *steady) first(n, step float64) float64 {
 		g := s.reading(seen).groups(q)
 		return t + g.before(s.e.profile.Admission*s.others)
 	}
-	if s.turns {
-		step = s.reading(seen).turn(s.read(seen)).step
+	switch q := s.read(seen); {
+	case s.turns:
+		step = s.reading(seen).turn(q).step
+	case s.alone && s.e.setup.Plan.DP > 1: // the steps are those of all replicas, one with prompts behind most others
+		step /= 1 - math.Expm1(-q)
 	}
 	if seen > 0 {
 		t += step / 2
