@@ -6,19 +6,20 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"sync"
+	"sync/atomic"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// DB is an open store, for many goroutines. It follows its path: where the file is
-// deleted or replaced while it is open, the next use is of what stands there then,
-// as another process would find it, and not of a file that ends with this one.
+// DB is a store, for many goroutines. Between uses it holds no file open: each use
+// looks first at what stands at its path, as another process would. A file that was
+// deleted, replaced or overwritten meanwhile is so met as it is, and one that is
+// another program's is told of and not written.
 type DB struct {
 	path   string
-	create bool         // make the file where it is missing
-	mu     sync.RWMutex // readers use sql, the writer changes the file
-	sql    *sql.DB      // nil = closed, or the file that replaced it does not open
-	file   os.FileInfo  // that sql has open
-	closed bool
+	create bool // make the file where it is missing
+	closed atomic.Bool
 }
 
 // ErrClosed is the error of a store after Close.
@@ -26,80 +27,62 @@ var ErrClosed = errors.New("the file of kept runs is closed")
 
 // Close ends the use of the file.
 func (d *DB) Close() error {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.closed = true
-	return d.shut()
-}
-
-// shut closes what is open; the caller holds the lock.
-func (d *DB) shut() error {
-	if d.sql == nil {
-		return nil
-	}
-	db := d.sql
-	d.sql = nil
-	return db.Close()
+	d.closed.Store(true)
+	return nil
 }
 
 // with lets f use the file that stands at the path, and words its errors.
 func (d *DB) with(ctx context.Context, f func(*sql.DB) error) error {
-	d.mu.RLock()
-	for !d.current() {
-		d.mu.RUnlock()
-		d.mu.Lock()
-		var err error
-		if !d.current() { // nobody else was here first
-			err = d.reopen(ctx)
-		}
-		d.mu.Unlock()
-		if err != nil {
-			return err
-		}
-		d.mu.RLock()
-	}
-	defer d.mu.RUnlock()
-	return plain(f(d.sql))
-}
-
-// current tells whether the file at the path is the one that is open.
-func (d *DB) current() bool {
-	if d.sql == nil {
-		return false
-	}
-	now, err := os.Stat(d.path)
-	return err == nil && os.SameFile(now, d.file)
-}
-
-// reopen opens the file at the path; the caller holds the lock. A folder that went
-// is not made again: a disk may have been taken out.
-func (d *DB) reopen(ctx context.Context) error {
-	if d.closed {
+	if d.closed.Load() {
 		return ErrClosed
 	}
-	_ = d.shut() // whatever it says of a file that is gone
-	file, err := os.Stat(d.path)
-	if errors.Is(err, os.ErrNotExist) && d.create {
-		if err = touch(d.path); err == nil {
-			file, err = os.Stat(d.path)
-		}
+	err := d.look(ctx)
+	if err == nil {
+		err = d.connected("rw", f)
 	}
-	switch {
-	case errors.Is(err, os.ErrNotExist):
-		return errors.New("the file of kept runs is gone and cannot be made again: put back its folder, or name another file")
-	case err != nil:
-		return err
-	}
-	// Write-ahead logging lets readers go on while one process writes; transactions
-	// take the write lock at once, so that none fails half way.
-	at := fmt.Sprintf("file:%s?_pragma=busy_timeout(%d)&_pragma=journal_mode(WAL)&_pragma=foreign_keys(1)&_txlock=immediate", escape(d.path), patience.Milliseconds())
+	return plain(err)
+}
+
+// connected lets f use the file as it is, to read (ro) or to write (rw), and closes it. Transactions take the write
+// lock at once, so that none fails half way.
+func (d *DB) connected(mode string, f func(*sql.DB) error) error {
+	at := fmt.Sprintf("file:%s?mode=%s&_pragma=busy_timeout(%d)&_pragma=foreign_keys(1)&_txlock=immediate", escape(d.path), mode, patience.Milliseconds())
 	db, err := sql.Open("sqlite", at)
 	if err != nil {
 		return err
 	}
-	if err := migrate(ctx, db); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", d.path, plain(err)), db.Close())
+	return errors.Join(f(db), db.Close())
+}
+
+// look makes the file where it is missing, refuses what is no file of kept runs without writing into it, and brings
+// it up to date. Its errors do not name the path, which clients of a server are not told.
+func (d *DB) look(ctx context.Context) error {
+	_, err := os.Stat(d.path)
+	if errors.Is(err, os.ErrNotExist) && d.create {
+		err = touch(d.path)
 	}
-	d.sql, d.file = db, file
-	return nil
+	var named *os.PathError
+	switch {
+	case errors.Is(err, os.ErrNotExist): // a folder that went is not made again: a disk may have been taken out
+		return errors.New("the file of kept runs is gone and cannot be made again: put back its folder, or name another file")
+	case errors.As(err, &named):
+		return fmt.Errorf("the file of kept runs: %w", named.Err)
+	}
+	v, log := 0, false
+	known := func(db *sql.DB) (err error) {
+		v, log, err = identify(ctx, db)
+		return err
+	}
+	var refused *sqlite.Error
+	err = d.connected("ro", known)
+	if errors.As(err, &refused) && refused.Code()&0xff == sqlite3.SQLITE_READONLY { // a process died as it wrote: the rest is taken back
+		err = d.connected("rw", known)
+	}
+	if err == nil && v < len(migrations) {
+		err = d.connected("rw", func(db *sql.DB) error { return migrate(ctx, db) })
+	}
+	if err == nil && log {
+		err = d.connected("rw", func(db *sql.DB) error { return leaveLog(ctx, db) })
+	}
+	return err
 }

@@ -1,6 +1,8 @@
 package store
 
 import (
+	"bytes"
+	"database/sql"
 	"os"
 	"path/filepath"
 	"strings"
@@ -97,6 +99,86 @@ func TestFileIsReplaced(t *testing.T) {
 	}
 }
 
+// A store whose file is overwritten in place, by whatever it may be, tells what stands there, leaves it byte for byte
+// as it is, and goes on where a store is put back.
+func TestFileIsOverwritten(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "runs.db")
+	d := open(t, path)
+	keep := func(name string) error {
+		_, err := d.Add(t.Context(), run(name))
+		return err
+	}
+	read := func(file string) []byte {
+		t.Helper()
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return b
+	}
+	overwrite := func(with []byte) {
+		t.Helper()
+		if err := os.WriteFile(path, with, 0o600); err != nil { // the inode stays
+			t.Fatal(err)
+		}
+	}
+	foreign := func(name string, statements ...string) []byte {
+		t.Helper()
+		file := filepath.Join(dir, name)
+		db, err := sql.Open("sqlite", "file:"+file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, s := range statements {
+			if _, err := db.Exec(s); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := db.Close(); err != nil {
+			t.Fatal(err)
+		}
+		return read(file)
+	}
+	if err := keep("first"); err != nil {
+		t.Fatal(err)
+	}
+	own := read(path)
+	for name, other := range map[string][]byte{
+		"a text":              []byte(strings.Repeat("garbage\n", 1000)),
+		"a database":          foreign("a.db", "CREATE TABLE bookmarks (id INTEGER PRIMARY KEY, url TEXT)", "INSERT INTO bookmarks (url) VALUES ('x')"),
+		"one with our number": foreign("b.db", "CREATE TABLE runs (id INTEGER PRIMARY KEY, distance REAL)", "PRAGMA user_version = 2"),
+		"one with a log":      foreign("c.db", "PRAGMA journal_mode = WAL", "CREATE TABLE x (y)", "PRAGMA user_version = 1"),
+		"one that is claimed": foreign("d.db", "PRAGMA application_id = 1196444487"),
+		"half a file of ours": own[:len(own)/2],
+	} {
+		overwrite(other)
+		if err := keep("lost"); err == nil || strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v, want an error without the path", name, err)
+		}
+		if _, err := d.List(t.Context(), Filter{}); err == nil {
+			t.Errorf("%s is listed", name)
+		}
+		if _, err := Open(t.Context(), path, true); err == nil {
+			t.Errorf("%s is opened", name)
+		}
+		if err := d.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if !bytes.Equal(read(path), other) {
+			t.Errorf("%s was written into", name)
+		}
+		overwrite(own)
+		d = open(t, path)
+		if err := keep("next"); err != nil {
+			t.Errorf("a store in place of %s: %v", name, err)
+		}
+		if list, err := d.List(t.Context(), Filter{}); err != nil || len(list) != 2 {
+			t.Errorf("%d runs in place of %s, %v, want the first and the next", len(list), name, err)
+		}
+	}
+}
+
 func TestClosed(t *testing.T) {
 	d := open(t, filepath.Join(t.TempDir(), "runs.db"))
 	if err := d.Close(); err != nil {
@@ -104,5 +186,16 @@ func TestClosed(t *testing.T) {
 	}
 	if _, err := d.List(t.Context(), Filter{}); err != ErrClosed {
 		t.Errorf("after Close: %v", err)
+	}
+}
+
+// What a use costs, the look at the file included.
+func BenchmarkTell(b *testing.B) {
+	d := open(b, filepath.Join(b.TempDir(), "runs.db"))
+	l := &Live{At: time.Now(), State: []byte(`{}`)}
+	for b.Loop() {
+		if err := d.Tell(b.Context(), l); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -6,7 +6,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"fmt"
 	"os"
@@ -66,8 +65,8 @@ func Open(ctx context.Context, path string, create bool) (*DB, error) {
 		}
 	}
 	d := &DB{path: path, create: create}
-	if err := d.reopen(ctx); err != nil {
-		return nil, err
+	if err := plain(d.look(ctx)); err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
 	}
 	return d, nil
 }
@@ -115,60 +114,4 @@ func escape(path string) string {
 		}
 	}
 	return string(out)
-}
-
-// migrations bring a file from version i to i+1 (PRAGMA user_version). What stands
-// here is never changed: a change is one more.
-var migrations = []string{
-	`CREATE TABLE runs (
-		id INTEGER PRIMARY KEY AUTOINCREMENT,
-		kind TEXT NOT NULL,
-		name TEXT NOT NULL,
-		at INTEGER NOT NULL, -- when it ran, ms since 1970
-		model TEXT NOT NULL,
-		target TEXT NOT NULL, -- the service's URL, or the cluster
-		source TEXT NOT NULL, -- the tool that made the document
-		summary TEXT NOT NULL,
-		document BLOB NOT NULL -- JSON, deflated
-	);
-	CREATE INDEX runs_at ON runs (at);
-	CREATE TABLE samples (
-		run INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
-		stage INTEGER NOT NULL,
-		metric TEXT NOT NULL,
-		vals BLOB NOT NULL, -- ms, 32-bit floats, little-endian, deflated
-		PRIMARY KEY (run, stage, metric)
-	) WITHOUT ROWID;`,
-	`CREATE TABLE live (
-		id INTEGER PRIMARY KEY AUTOINCREMENT,
-		at INTEGER NOT NULL, -- when it was told of last, ms since 1970
-		model TEXT NOT NULL,
-		target TEXT NOT NULL, -- the service's URL
-		state TEXT NOT NULL -- JSON
-	);`,
-}
-
-// migrate brings the file up to date. A file of a later version is refused.
-func migrate(ctx context.Context, db *sql.DB) error {
-	tx, err := db.BeginTx(ctx, nil)
-	if err != nil {
-		return err
-	}
-	defer tx.Rollback() // nothing after a commit
-	version := 0
-	if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
-		return err
-	}
-	if version > len(migrations) {
-		return fmt.Errorf("kept by a later version of this program (%d, this one knows %d): update it, or name another file", version, len(migrations))
-	}
-	for ; version < len(migrations); version++ {
-		if _, err := tx.ExecContext(ctx, migrations[version]); err != nil {
-			return err
-		}
-	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations))); err != nil {
-		return err
-	}
-	return tx.Commit()
 }

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -88,7 +89,7 @@ func TestRunsComeBack(t *testing.T) {
 		t.Errorf("list %v, %v", list, err)
 	}
 	left := 0
-	if err := d.sql.QueryRow("SELECT count(*) FROM samples").Scan(&left); err != nil || left != 3 {
+	if err := d.with(ctx, func(db *sql.DB) error { return db.QueryRow("SELECT count(*) FROM samples").Scan(&left) }); err != nil || left != 3 {
 		t.Errorf("%d samples left, %v", left, err)
 	}
 }
@@ -149,7 +150,7 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	later := filepath.Join(dir, "later.db")
 	d := open(t, later)
-	if _, err := d.sql.Exec("PRAGMA user_version = 99"); err != nil {
+	if err := d.with(ctx, func(db *sql.DB) error { _, err := db.Exec("PRAGMA user_version = 99"); return err }); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := Open(ctx, later, true); err == nil || !strings.Contains(err.Error(), "later version") {

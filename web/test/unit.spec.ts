@@ -193,7 +193,7 @@ test('every warning and assumption that the server can make is said in Vietnames
 test('every refusal that is worded without a code has its words in Vietnamese, and none is left over', () => {
   const phrases = JSON.parse(readFileSync(new URL('../src/i18n/phrases.vi.json', import.meta.url), 'utf8')) as Record<string, string>
   const made = new Set(['is not a number', 'is not a number with a unit', '--%s is missing: give it', '%q is not of type %s: /docs lists the fields', 'an amount of memory', 'a data rate', 'a time', 'a count', 'a price', 'a fraction', 'a rate of requests per second', 'an exponent of popularity'])
-  const asked = ['api/infer.go', 'api/infer_ratio.go', 'api/infer_variants.go', 'api/train_more.go', 'api/train_question.go', 'advise/sweep.go', 'deploy/space.go', 'bench/maker.go'] // of what the page can ask
+  const asked = ['api/infer.go', 'api/infer_ratio.go', 'api/infer_variants.go', 'api/train_more.go', 'api/train_question.go', 'advise/sweep.go', 'deploy/space.go', 'bench/maker.go', 'store/file.go', 'store/schema.go', 'store/store.go'] // of what the page can ask
   for (const dir of ['plan', 'unit', 'ask', 'compare', ...asked])
     for (const file of dir.endsWith('.go') ? [''] : readdirSync(new URL(`../../internal/${dir}`, import.meta.url)).filter((x) => x.endsWith('.go') && !x.endsWith('_test.go'))) {
       const source = readFileSync(new URL(`../../internal/${dir}${file && '/' + file}`, import.meta.url), 'utf8')

@@ -1,5 +1,5 @@
 // What the server words without a code, in Vietnamese: refusals and doubts by the format string that makes them (internal/plan,
-// internal/unit, internal/ask, internal/compare, internal/bench/health.go), names of operations, layers and causes as they are. Tests hold both lists equal to the sources.
+// internal/unit, internal/ask, internal/compare, and of other packages what this page can come upon), names of operations, layers and causes as they are. Tests hold both lists equal to the sources.
 
 import names from './names.vi.json' with { type: 'json' }
 import phrases from './phrases.vi.json' with { type: 'json' }
