@@ -230,7 +230,12 @@ func testUploadIsApart(t *testing.T) {
 			c.Input = workload.Length{Low: 50_000, High: 50_000}
 			c.Service.Dial = slowDial(dial, 10*ms)
 		}
-		w.run(ctx, stop, steady(100*ms, 4, 10*ms), slow)
+		w.run(ctx, stop, func(_ *asked, s *stream) { // its head comes after the client has noted that all was written
+			s.sleep(100 * ms)
+			s.tokens(1, 0)
+			s.tokens(3, 10*ms)
+			s.end(8, 4)
+		}, slow)
 	})
 	s := &w.Stages[0]
 	if s.Requests.OK != 1 || s.Upload.P50 < 30 {

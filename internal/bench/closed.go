@@ -29,7 +29,7 @@ func (r *run) source(stage int, l Level, begin Timestamp) *source {
 func (r *run) closed(ctx context.Context, stage int, l Level, k *keeper) {
 	begin := r.now()
 	src := r.source(stage, l, begin)
-	ctx, stop := r.bounded(ctx, src)
+	ctx, stop := r.bounded(ctx, src.duration, src.left)
 	defer stop()
 	r.live.total(src.most)
 	var workers sync.WaitGroup
@@ -72,15 +72,15 @@ func pause(ctx context.Context, d time.Duration) {
 }
 
 // bounded is the context of a stage's requests: with a grace it ends that long
-// after the measured duration.
-func (r *run) bounded(ctx context.Context, src *source) (context.Context, context.CancelFunc) {
+// after the measured duration, of which so much is left.
+func (r *run) bounded(ctx context.Context, duration time.Duration, remains func() time.Duration) (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(ctx)
-	if r.c.Grace <= 0 || src.duration <= 0 {
+	if r.c.Grace <= 0 || duration <= 0 {
 		return ctx, stop
 	}
 	go func() {
 		for ctx.Err() == nil {
-			left := src.left() + r.c.Grace
+			left := remains() + r.c.Grace
 			if left <= 0 {
 				stop()
 				return

@@ -177,6 +177,12 @@ func (c *Config) check() error {
 }
 
 func (c *Config) checkLevel(l Level) error {
+	if c.Trace != nil && l.Mode != Open {
+		warmup, _, _ := c.bounds(l)
+		if n := len(c.Trace.Requests); warmup >= n || l.Mode == Traced && c.WarmupTime > 0 && len(c.traced(n, c.WarmupTime)) == n {
+			return note.Of("warmup", fmt.Errorf("the warm-up takes all %d requests of the trace: give a shorter one", n))
+		}
+	}
 	switch {
 	case l.Mode == Closed && l.Concurrency < 1:
 		return fmt.Errorf("%d in flight: give at least 1", l.Concurrency)

@@ -2,7 +2,6 @@ package bench
 
 import (
 	"context"
-	"math"
 	"slices"
 	"sync"
 	"time"
@@ -15,12 +14,11 @@ import (
 // add up; one that is late is sent at once. With a cap, requests over it wait, and
 // their waiting counts.
 func (r *run) open(ctx context.Context, stage int, l Level, k *keeper) (unsent int) {
-	times := r.arrivals(stage, l)
+	times, from := r.arrivals(stage, l)
 	warmup, _, duration := r.c.bounds(l)
 	begin := r.now()
-	src := &source{draw: r.c.draws(r.c.seedOf(stage)), warmup: warmup, duration: duration, now: func() time.Duration { return r.now() - begin },
-		began: true, measured: r.c.WarmupTime}
-	ctx, stop := r.bounded(ctx, src)
+	src := &source{draw: r.c.draws(r.c.seedOf(stage)), began: true} // the schedule bounds it, not the clock: what is due is sent, however late
+	ctx, stop := r.bounded(ctx, duration, func() time.Duration { return begin + from + duration - r.now() })
 	defer stop()
 	r.live.total(len(times))
 	var slots chan struct{}
@@ -68,31 +66,50 @@ func (r *run) open(ctx context.Context, stage int, l Level, k *keeper) (unsent i
 	return lost.n
 }
 
-// arrivals are the times of a stage's sessions since its start.
-func (r *run) arrivals(stage int, l Level) []time.Duration {
+// arrivals are the times of a stage's sessions since its start, and from when on it
+// is measured: a duration counts from there.
+func (r *run) arrivals(stage int, l Level) (times []time.Duration, from time.Duration) {
 	warmup, requests, duration := r.c.bounds(l)
-	horizon := time.Duration(0)
-	if duration > 0 {
-		horizon = r.c.WarmupTime + duration
+	first := 0 // session that holds a measured request
+	for held := 0; ; first++ {
+		if held += r.c.turnsOf(first); held > warmup {
+			break
+		}
+	}
+	upTo := r.c.traced
+	if l.Mode == Open {
+		upTo = func(n int, horizon time.Duration) []time.Duration {
+			return l.Arrival.Times(n, horizon, workload.Stream(r.c.seedOf(stage), workload.Arrivals))
+		}
 	}
 	n := workload.MaxRequests
 	if requests > 0 {
-		n = (warmup + requests + r.c.Turns - 1) / r.c.Turns
-	}
-	if l.Mode == Open {
-		a := l.Arrival
-		if horizon > 0 && warmup > 0 {
-			horizon += time.Duration(float64(warmup) / a.Rate * 1e9)
+		if n = 0; r.c.WarmupTime > 0 {
+			n = len(upTo(workload.MaxRequests, r.c.WarmupTime))
 		}
-		if r.c.WarmupTime > 0 && requests > 0 {
-			n += int(math.Ceil(r.c.WarmupTime.Seconds() * a.Rate))
+		for held := 0; held < warmup+requests; {
+			held += r.c.turnsOf(n)
+			n++
 		}
-		return a.Times(n, horizon, workload.Stream(r.c.seedOf(stage), workload.Arrivals))
 	}
+	from = r.c.WarmupTime
+	if t := upTo(first+1, 0); len(t) > first {
+		from = max(from, t[first])
+	}
+	horizon := time.Duration(0)
+	if duration > 0 {
+		horizon = from + duration
+	}
+	return upTo(n, horizon), from
+}
+
+// traced are the times of a trace's first n requests at its speed, or of those before the
+// horizon where that is above 0.
+func (c *Config) traced(n int, horizon time.Duration) []time.Duration {
 	var times []time.Duration
-	for i := range r.c.Trace.Requests {
-		at := time.Duration(float64(r.c.Trace.Requests[i].At) / r.c.Speed)
-		if i >= n || horizon > 0 && at >= horizon {
+	for i := range c.Trace.Requests[:min(n, len(c.Trace.Requests))] {
+		at := time.Duration(float64(c.Trace.Requests[i].At) / c.Speed)
+		if horizon > 0 && at >= horizon {
 			break
 		}
 		times = append(times, at)

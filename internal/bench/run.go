@@ -179,7 +179,7 @@ func (r *run) origin(l Level) *Origin {
 	case Open:
 		o.Level, o.Arrival = l.Arrival.Rate, l.Arrival.String()
 	case Traced:
-		times := r.arrivals(0, l)
+		times, _ := r.arrivals(0, l)
 		if n := len(times); n > 1 && times[n-1] > times[0] {
 			o.Level = float64(n-1) / (times[n-1] - times[0]).Seconds()
 		}

@@ -32,7 +32,7 @@ type source struct {
 	sessions int                // handed out
 	requests int                // turns handed out
 	warmup   int
-	most     int           // requests at most, warm-up included; 0 = no bound
+	most     int           // requests at most, warm-up included, that of a time as far as it has come; 0 = no bound
 	last     int           // sessions at most, 0 = no bound
 	duration time.Duration // of the measured part, 0 = no bound
 	warmTime time.Duration
@@ -59,6 +59,9 @@ func (s *source) next() (t task, ok bool) {
 	t = task{number: s.requests, turns: turns}
 	s.sessions++
 	s.requests += len(turns)
+	if s.most > 0 && s.now() < s.warmTime {
+		s.most += len(turns)
+	}
 	if !s.began && s.requests > s.warmup && s.now() >= s.warmTime {
 		s.began, s.measured = true, s.now()
 	}
@@ -84,6 +87,17 @@ func (c *Config) draws(seed uint64) func(i int) []turn {
 		}
 		return list
 	}
+}
+
+// turnsOf is how many turns the i-th session has.
+func (c *Config) turnsOf(i int) int {
+	switch {
+	case c.Dialogues != nil:
+		return min(c.Turns, len(c.Dialogues[i%len(c.Dialogues)].Questions))
+	case c.Trace != nil:
+		return 1
+	}
+	return c.Turns
 }
 
 // drawn is 0 for an output length that is left to the model.
