@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
+	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
 // RatioAnswer is a disaggregated plan with other numbers of workers of each role.
@@ -49,7 +50,7 @@ func (c *RatioCell) beats(other *RatioCell) bool {
 const ratioWorkers = 16
 
 // InferRatio prices the request's plan of two roles with every number of
-// prefill and decode workers up to ratioWorkers that fits the cluster.
+// prefill and decode workers that it does not give, up to ratioWorkers, that fits the cluster.
 func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 	split := r.Plan.Disaggregated()
 	if split == nil {
@@ -73,19 +74,33 @@ func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 	}
 	a := &RatioAnswer{Request: r, Variant: variants[0]}
 	have := int(a.Variant.Cluster.GPUs)
-	for n := 1; n <= ratioWorkers; n++ {
-		if n*split.Prefill.GPUs()+split.Decode.GPUs() <= have {
-			a.Prefill = append(a.Prefill, n)
-		}
-		if n*split.Decode.GPUs()+split.Prefill.GPUs() <= have {
-			a.Decode = append(a.Decode, n)
-		}
+	fewest := [2]int{1, 1}
+	if r.Plan.Prefill.Has(plan.KeyWorkers) {
+		fewest[0] = r.Plan.Prefill.Workers
 	}
-	if len(a.Prefill) == 0 {
-		return nil, fmt.Errorf("--plan needs %d GPUs for one worker of each role and the cluster has %d: lower a degree or take a larger cluster",
-			split.Prefill.GPUs()+split.Decode.GPUs(), have)
+	if r.Plan.Decode.Has(plan.KeyWorkers) {
+		fewest[1] = r.Plan.Decode.Workers
 	}
+	least := fewest[0]*split.Prefill.GPUs() + fewest[1]*split.Decode.GPUs()
+	if least > have {
+		return nil, fmt.Errorf("--plan needs %d GPUs for %d prefill and %d decode workers and the cluster has %d: lower a degree or take a larger cluster",
+			least, fewest[0], fewest[1], have)
+	}
+	a.Prefill = workers(r.Plan.Prefill, (have-fewest[1]*split.Decode.GPUs())/split.Prefill.GPUs())
+	a.Decode = workers(r.Plan.Decode, (have-fewest[0]*split.Prefill.GPUs())/split.Decode.GPUs())
 	return a, a.fill(ctx, q, have)
+}
+
+// workers is the numbers of workers of a role that are looked at: the given one, or all up
+// to most.
+func workers(role *plan.FixedServing, most int) (list []int) {
+	if role.Has(plan.KeyWorkers) {
+		return []int{role.Workers}
+	}
+	for n := 1; n <= min(most, ratioWorkers); n++ {
+		list = append(list, n)
+	}
+	return list
 }
 
 func (a *RatioAnswer) fill(ctx context.Context, q *deploy.Question, have int) error {

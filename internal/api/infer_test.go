@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
@@ -234,5 +236,26 @@ func TestLatencyCurveI11(t *testing.T) {
 	}
 	if inside := answerOf(t, service(t, "tp=8", 1)); len(inside.Latency) > 0 {
 		t.Error("a plan inside one node has a latency curve")
+	}
+}
+
+// A cluster of one node has no round trip between nodes: beside others it stands once.
+func TestOneNodeHasNoRoundTrip(t *testing.T) {
+	r := service(t, "tp=8", 8)
+	two, err := catalog.Cluster("h200x16")
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Clusters, r.RTT = append(r.Clusters, two), []unit.Seconds{1e-3, 2e-3}
+	var got []string
+	for _, o := range answerOf(t, r).Outcomes {
+		rtt := "none"
+		if o.Variant.RTT != nil {
+			rtt = unit.FormatSeconds(*o.Variant.RTT)
+		}
+		got = append(got, o.Variant.Cluster.Name+" "+rtt)
+	}
+	if d := cmp.Diff([]string{"h200x8 none", "h200x16 1.000 ms", "h200x16 2.000 ms"}, got); d != "" {
+		t.Error(d)
 	}
 }

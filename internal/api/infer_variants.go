@@ -14,6 +14,9 @@ import (
 // maxVariants bounds the product of the lists.
 const maxVariants = 256
 
+// maxRTT is a round trip between nodes beyond which it is a mistake.
+const maxRTT unit.Seconds = 60
+
 // variants is the product of the request's lists.
 func (r *InferRequest) variants() ([]*deploy.Variant, error) {
 	if len(r.Experts) > 0 && !r.Model.MoE() {
@@ -22,6 +25,11 @@ func (r *InferRequest) variants() ([]*deploy.Variant, error) {
 	if len(r.RTT) > 0 && !slices.ContainsFunc(r.Clusters, func(c *hw.Cluster) bool { return c.Nodes() > 1 }) {
 		return nil, fmt.Errorf("--net-rtt: %s is one node, nothing crosses a network: leave it out or take more nodes", r.Clusters[0].Name)
 	}
+	for _, rtt := range r.RTT {
+		if rtt > maxRTT {
+			return nil, fmt.Errorf("--net-rtt: a round trip of %s between nodes: give at most %s", unit.FormatSeconds(rtt), unit.FormatSeconds(maxRTT))
+		}
+	}
 	list := []deploy.Variant{{Skew: r.Skew, Loads: r.Loads}}
 	list = cross(list, r.Clusters, func(v *deploy.Variant, c *hw.Cluster) { v.Cluster = c })
 	list = cross(list, r.weights(), func(v *deploy.Variant, w [2]unit.Format) { v.Weights, v.Experts = w[0], w[1] })
@@ -29,6 +37,7 @@ func (r *InferRequest) variants() ([]*deploy.Variant, error) {
 	list = cross(list, orDefault(r.Speculation, nil), func(v *deploy.Variant, s *infer.Speculation) { v.Speculation = s })
 	list = cross(list, orDefault(r.Overlap, false), func(v *deploy.Variant, on bool) { v.TwoBatch = on })
 	list = cross(list, r.roundTrips(), func(v *deploy.Variant, rtt *unit.Seconds) { v.RTT = rtt })
+	list = r.withoutNetwork(list)
 	if len(list) > maxVariants {
 		return nil, fmt.Errorf("the lists make more than %d combinations: shorten one", maxVariants)
 	}
@@ -99,6 +108,20 @@ func (r *InferRequest) roundTrips() (list []*unit.Seconds) {
 		list = append(list, &r.RTT[i])
 	}
 	return orDefault(list, nil)
+}
+
+// withoutNetwork leaves clusters of one node one variant of all round trips, without any.
+func (r *InferRequest) withoutNetwork(list []deploy.Variant) (out []deploy.Variant) {
+	for _, v := range list {
+		if v.RTT != nil && v.Cluster.Nodes() == 1 {
+			if v.RTT != &r.RTT[0] {
+				continue
+			}
+			v.RTT = nil
+		}
+		out = append(out, v)
+	}
+	return out
 }
 
 // vocabPadding is how many rows the vocabularies of a model and its draft may differ by,

@@ -6,6 +6,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/deploy"
 	"github.com/ridgeline/ridgeline/internal/infer"
+	"github.com/ridgeline/ridgeline/internal/mem"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -162,6 +163,9 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 		e.Blocks = e.Blocks * e.BlockSize / l.BlockSize
 		e.BlockSize = l.BlockSize
 	}
+	if err := roomFor(l.Blocks, e.BlockSize, in.Engine); err != nil {
+		return err
+	}
 	for _, x := range []struct {
 		given int
 		into  *int
@@ -197,6 +201,16 @@ func (a *Deployment) engine(q *deploy.Question, l *SimulateLimits, p plan.Servin
 		if !a.Warnings.Has(w.Text) { // both roles may say it
 			a.Warnings = append(a.Warnings, w)
 		}
+	}
+	return nil
+}
+
+// roomFor refuses more KV blocks than a GPU has memory for beside everything else.
+func roomFor(blocks, size int, e *infer.Engine) error {
+	m := e.Memory()
+	room := m.Device - (m.Parts.Total() - m.Parts[mem.Cache])
+	if need := float64(blocks) * float64(size) * m.PerToken; need > float64(room) {
+		return fmt.Errorf("--num-gpu-blocks %d: a GPU has room for %.0f blocks of %d tokens beside the weights: lower it", blocks, float64(room)/m.PerToken/float64(size), size)
 	}
 	return nil
 }

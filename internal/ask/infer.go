@@ -77,7 +77,7 @@ func NewInfer() *Infer {
 	Text(fs, &f.engine, "engine", engineUsage)
 	Switch(fs, &f.eager, "eager", "the engine runs without CUDA graphs: kernels start at the host's pace")
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points that the answer is scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
-	fs.Var(Quantity(&f.price, List(unit.ParseMoney), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
+	fs.Var(Quantity(&f.price, List(parsePrice), "LIST", ""), "price", "USD per GPU-hour, one for all clusters or one for each (default: the cluster file's)")
 	Count(fs, &f.chunk, "batch-tokens", "most tokens of an engine step, which cuts prompts into chunks (default: the engine's; a search tries others)")
 	Count(fs, &f.slots, "max-sequences", "most sequences that generate on one instance at once (default: as many as the objective allows, at most 1024 a replica; more requests wait)")
 	Count(fs, &f.seqs, "max-num-seqs", "the same limit of one attention replica, as engines count it: with --plan that gives dp, in place of --max-sequences")
@@ -167,6 +167,18 @@ func (f *Infer) machines(find Finder) ([]*hw.Cluster, error) {
 		list = append(list, c)
 	}
 	return list, nil
+}
+
+// mostPrice is a price of a GPU-hour, USD, beyond which it is a mistake.
+const mostPrice = 1e6
+
+// parsePrice reads the price of a GPU-hour.
+func parsePrice(text string) (float64, error) {
+	usd, err := unit.ParseMoney(text)
+	if err == nil && usd > mostPrice {
+		err = fmt.Errorf("%q is no price of a GPU-hour: give at most %.0f USD", text, mostPrice)
+	}
+	return usd, err
 }
 
 // setPrice gives a cluster the price of a GPU-hour in USD; 0 is free of charge.

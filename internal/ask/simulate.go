@@ -47,7 +47,7 @@ func NewSimulate() *Simulate {
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 4 where it is missed")
 	fs.Var(Quantity(&f.at, serve.ParseStatistic, "STAT", ""), "slo-at", "what the objective holds for: mean, p50, p90, p95 or p99 (default mean)")
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points with the users of --concurrency in flight, that the times are scaled to: tpot=52.8ms@rtt=0.193ms[,...]")
-	fs.Var(Quantity(&f.price, unit.ParseMoney, "USD", ""), "price", "USD per GPU-hour (default: the cluster file's)")
+	fs.Var(Quantity(&f.price, parsePrice, "USD", ""), "price", "USD per GPU-hour (default: the cluster file's)")
 	return f
 }
 

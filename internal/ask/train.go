@@ -52,7 +52,7 @@ func NewTrain() *Train {
 	fs.Var(Quantity(&f.turn, parseTurn, "FIGURE=FACTOR", ""), "turn", "scale figures of the cluster, peak and achieved: network=0.5,hbm=2; "+strings.Join(knobs(), ", "))
 	fs.StringVar(&f.sweep, "sweep", "", "turn one `FIGURE` and show which listed plan wins where: "+strings.Join(advise.KnobWords(), ", "))
 	Count(fs, &f.tokens, "tokens", "tokens of the whole run, such as 14.8T, for days and cost")
-	fs.Var(Quantity(&f.price, unit.ParseMoney, "USD", ""), "price", "price of a GPU-hour (default: the cluster file's)")
+	fs.Var(Quantity(&f.price, parsePrice, "USD", ""), "price", "price of a GPU-hour (default: the cluster file's)")
 	Duration(fs, &f.step, "step-time", "measured step time, in place of the estimate, for days and cost")
 	Duration(fs, &f.mtbf, "mtbf", "mean time between failures of one GPU, such as 50000h: days then include failures")
 	Duration(fs, &f.checkpoint, "checkpoint-time", "pause per checkpoint (default 1min with --mtbf)")

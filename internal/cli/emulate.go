@@ -107,6 +107,9 @@ func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emul
 	if f.interval > workload.MaxTokens || f.reasoning > workload.MaxTokens {
 		return c, nil, usagef("--stream-interval and --reasoning are at most %d tokens", workload.MaxTokens)
 	}
+	if m := service.Model.MaxContext; m > 0 && int64(f.answer.High) > m {
+		return c, nil, usagef("--osl %s: the model's longest context is %d tokens: shorten the answers", cmd.Flag("osl").Value, m)
+	}
 	usual := f.context
 	if !given("context") {
 		usual = infer.DefaultContext
@@ -129,7 +132,11 @@ func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emul
 	if f.served != "" {
 		c.Model = f.served
 	}
-	return c, d.Warnings.Texts(), nil
+	warnings = d.Warnings.Texts()
+	if most := d.Service.Longest(); most < usual {
+		warnings = append(warnings, fmt.Sprintf("the KV cache of a replica holds %d tokens: requests of more, though --context counts on %d, are refused", most, usual))
+	}
+	return c, warnings, nil
 }
 
 // fastest is the highest speed: beyond it a step is shorter than a timer's grain.

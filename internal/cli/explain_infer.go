@@ -19,6 +19,9 @@ upper time, and what binds each.`,
 		Args: positional(0, 0, ""),
 	}
 	request := inferQuestion(cmd)
+	if err := cmd.Flags().MarkHidden("calibrate"); err != nil { // it scales whole steps, of which no row here is a part
+		panic(err)
+	}
 	asJSON := jsonFlag(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		r, err := request()

@@ -11,7 +11,8 @@ func newInferRatioCommand(env *Env) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ratio",
 		Short: "How many prefill workers go with how many decode workers",
-		Long: `Price a plan of two roles with every number of workers of each, 1 to 16, that the cluster holds.
+		Long: `Price a plan of two roles with every number of workers of each, 1 to 16, that the cluster holds;
+workers= of a role keeps its number.
 Each pair stands for its best load among those of --concurrency; the best pair gives most output
 per GPU within the objective.`,
 		Example: `  ridgeline infer ratio --model deepseek-r1 --cluster h200x64 --plan 'prefill:tp=8;decode:tp=8' --isl 4096 --osl 1024 --concurrency 64..1024 --slo ttft=2s,tpot=50ms

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"database/sql"
 	"errors"
 	"io"
 	"path/filepath"
@@ -9,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/ridgeline/ridgeline/internal/store"
+	"github.com/ridgeline/ridgeline/internal/storetest"
 )
 
 // A damaged run cannot be shown, says what takes it away, and that does.
@@ -22,14 +22,7 @@ func TestDamagedRunsAreDeleted(t *testing.T) {
 	if _, err := db.Add(t.Context(), &store.Run{Kind: "bench", Document: []byte(`{}`)}); err != nil {
 		t.Fatal(err)
 	}
-	raw, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
-	if _, err := raw.ExecContext(t.Context(), "UPDATE runs SET document = x'ffffff'"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Damage(t, file)
 	runs := func(args ...string) error {
 		root := newRoot(&Env{Stdin: strings.NewReader(""), Stdout: io.Discard, Stderr: io.Discard})
 		root.SetArgs(append(append([]string{"runs"}, args...), "--db", file))

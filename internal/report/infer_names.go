@@ -40,7 +40,7 @@ func variantName(a *api.InferAnswer, v *deploy.Variant, rtt bool) string {
 	if len(r.Overlap) > 1 {
 		parts = append(parts, overlapText(v))
 	}
-	if rtt && len(r.RTT) > 1 {
+	if rtt && len(r.RTT) > 1 && v.RTT != nil {
 		parts = append(parts, unit.FormatSeconds(*v.RTT)+" round trip")
 	}
 	return strings.Join(parts, ", ")

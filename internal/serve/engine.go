@@ -91,6 +91,15 @@ type Service struct {
 	Transfer        func(promptTokens int) time.Duration // of Decode; nil = at once
 }
 
+// Longest is the most tokens of a request with its answer that a replica's cache holds.
+func (s *Service) Longest() int64 {
+	most := int64(s.Engine.Blocks) * int64(s.Engine.BlockSize)
+	if d := s.Decode; d != nil {
+		most = min(most, int64(d.Blocks)*int64(d.BlockSize))
+	}
+	return most
+}
+
 // check completes the engine's zero values and says what is wrong with it.
 func (e *Engine) check(blockTokens int) error {
 	e.Ranks = max(e.Ranks, 1)

@@ -87,7 +87,7 @@ func (in *instance) price() (time.Duration, error) {
 func Nanoseconds(t unit.Seconds) (time.Duration, error) {
 	ns := math.Round(float64(t) * 1e9)
 	if !(ns >= 0 && ns < math.MaxInt64/4) {
-		return 0, fmt.Errorf("a time of %g s does not fit the clock", float64(t))
+		return 0, fmt.Errorf("a time of %s does not fit the clock: give at most %s", unit.FormatSeconds(t), unit.FormatSeconds(unit.Seconds(math.MaxInt64/4/1e9)))
 	}
 	return time.Duration(ns), nil
 }

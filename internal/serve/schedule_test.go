@@ -201,8 +201,8 @@ func TestBadInput(t *testing.T) {
 		"lower block-size":         func(e *Engine) { e.Blocks = 0 },
 		"no prices":                func(e *Engine) { e.Stepper = nil },
 		"does not fit the clock":   func(e *Engine) { e.Stepper = ms(math.NaN()) },
-		"-0.001 s does not fit":    func(e *Engine) { e.Stepper = ms(-1) },
-		"+Inf s does not fit":      func(e *Engine) { e.Stepper = ms(math.Inf(1)) },
+		"-1.000 ms does not fit":   func(e *Engine) { e.Stepper = ms(-1) },
+		"+Inf d does not fit":      func(e *Engine) { e.Stepper = ms(math.Inf(1)) },
 		"max-num-batched-tokens 64": func(e *Engine) {
 			e.Speculation = &infer.Speculation{Drafter: infer.MTP, Drafts: 8, Accept: make([]float64, 8)}
 		},

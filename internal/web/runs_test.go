@@ -3,7 +3,6 @@ package web
 import (
 	"bufio"
 	"bytes"
-	"database/sql"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/store"
+	"github.com/ridgeline/ridgeline/internal/storetest"
 )
 
 const secret = "sk-very-secret"
@@ -184,14 +184,7 @@ func TestDamagedRun(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw, err := sql.Open("sqlite", file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer raw.Close()
-	if _, err := raw.ExecContext(t.Context(), "UPDATE runs SET document = x'ffffff'"); err != nil {
-		t.Fatal(err)
-	}
+	storetest.Damage(t, file)
 	h := serve(t, Options{Store: db})
 	code, _, b := fetch(t, get(t, fmt.Sprintf("%s/api/v1/runs/%d", h.URL, n)))
 	if code != http.StatusInternalServerError || !strings.Contains(string(b), `"damaged_run"`) || !strings.Contains(string(b), "run 1 is damaged: `ridgeline runs delete 1`") {

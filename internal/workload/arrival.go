@@ -76,6 +76,12 @@ func (a Arrival) Check() error {
 	return nil
 }
 
+// clockEnd is the last arrival that a clock of nanoseconds holds with room behind it.
+const (
+	clockEnd   = math.MaxInt64 / 2
+	clockYears = clockEnd / 1e9 / (365.25 * 24 * 3600)
+)
+
 // Times are the first n arrivals, or those before the horizon where that is
 // above 0. The first request of a constant rate comes at 0, of a random one
 // after its first gap:
@@ -99,8 +105,8 @@ func (a Arrival) Times(n int, horizon time.Duration, rng *rand.Rand) []time.Dura
 		case Gamma:
 			sum += gamma(shape, rng) / shape / a.Rate
 		}
-		if sum*1e9 >= math.MaxInt64/2 {
-			break // past 146 years: no clock holds it
+		if sum*1e9 >= clockEnd {
+			break // no clock holds it
 		}
 		t := time.Duration(math.Round(sum * 1e9))
 		if horizon > 0 && t >= horizon {

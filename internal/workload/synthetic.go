@@ -39,9 +39,13 @@ func (s *Synthetic) Generate() (*Workload, error) {
 			return nil, err
 		}
 		times = s.Arrival.Times(n, s.Duration, Stream(s.Seed, Arrivals))
-		if n = len(times); n == 0 {
+		switch missing := len(times) < n && s.Duration == 0; {
+		case missing:
+			return nil, fmt.Errorf("%d requests at %g per second last longer than the %.0f years of the clock: give fewer or a higher rate", n, s.Arrival.Rate, clockYears)
+		case len(times) == 0:
 			return nil, fmt.Errorf("no request arrives within %v at %g per second: give a longer duration or a higher rate", s.Duration, s.Arrival.Rate)
 		}
+		n = len(times)
 		w.Rate, w.Variation = s.Arrival.Rate, s.Arrival.Variation
 	}
 	input, output := Stream(s.Seed, InputLengths), Stream(s.Seed, OutputLengths)

@@ -65,9 +65,12 @@ func Read(r io.Reader, name string) (*Workload, error) {
 	if err != nil {
 		return nil, t.unread(0, err)
 	}
-	if first[0] == '{' {
+	switch first[0] {
+	case '{':
 		err = t.readJSON(b)
-	} else {
+	case '[':
+		err = t.fail(1, "a JSON array: give one object on each line, as jq -c '.[]' writes them")
+	default:
 		err = t.readCSV(b)
 	}
 	if err != nil {

@@ -17,7 +17,7 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
   const { t, f } = speech
   const plan = planText(best.plan)
   const loaded = useLoaded(JSON.stringify([asked, plan, best.cluster]), async (signal) => {
-    const body = await requestOf({ ...asked, clusters: best.cluster, plan, ttft: '', tpot: '', price: '' })
+    const body = await requestOf({ ...asked, clusters: best.cluster, plan, rtt: best.net_rtt_seconds === null ? '' : asked.rtt, ttft: '', tpot: '', price: '' })
     return post<InferDoc>('infer', body, signal)
   })
   if (loaded.error) return <Card title={t.serving.curves}><Failed error={loaded.error} /></Card>
