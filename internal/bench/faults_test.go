@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -125,6 +126,21 @@ func TestMergeIsExact(t *testing.T) {
 		if d.Stages[i].Concurrency != w.Stages[i].Concurrency {
 			t.Errorf("%d in flight, want %d", d.Stages[i].Concurrency, w.Stages[i].Concurrency)
 		}
+	}
+}
+
+// Workers that never ran together have no common load.
+func TestMergeRefusesRunsApart(t *testing.T) {
+	var list []*Record
+	for i, started := range []float64{100, 104.5, 900} {
+		o := &Origin{Run: "x", Worker: string(rune('a' + i)), Model: "m", URL: "http://" + string(rune('a'+i)), Started: started, Mode: Closed, Level: 1}
+		list = append(list, &Record{ID: "1", Origin: o, Scheduled: 1, End: 5 * time.Second})
+	}
+	if _, err := Merge(list, nil); err == nil || !strings.Contains(err.Error(), "x c began 7") {
+		t.Error(err)
+	}
+	if d, err := Merge(list[:2], nil); err != nil || len(d.Warnings) != 1 {
+		t.Errorf("%v, %v: of two addresses one warning is due", d, err)
 	}
 }
 

@@ -52,6 +52,7 @@ func watch() *health {
 		t := time.NewTimer(lagTick)
 		defer t.Stop()
 		held := []metrics.Sample{{Name: "/memory/classes/total:bytes"}, {Name: "/memory/classes/heap/released:bytes"}}
+		var last time.Duration // how late the last tick was
 		for n := 0; ; n++ {
 			due := time.Now().Add(lagTick)
 			t.Reset(lagTick)
@@ -62,9 +63,10 @@ func watch() *health {
 			}
 			late := time.Since(due)
 			consumed, stamped, own := openai.Lateness()
-			if own {
-				stamped = max(stamped, late)
+			if own { // reads that a stall delayed may come after the tick that it delayed
+				stamped = max(stamped, late, last)
 			}
+			last = late
 			h.mu.Lock()
 			h.late = append(h.late, milliseconds(max(late, consumed)))
 			h.stamps = append(h.stamps, milliseconds(stamped))

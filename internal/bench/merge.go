@@ -1,7 +1,9 @@
 package bench
 
 import (
+	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -40,6 +42,15 @@ func Merge(all []*Record, slo *SLO) (*Report, error) {
 		stages[r.Stage] = append(stages[r.Stage], r.after(seconds(o.Started-first.Started)))
 		d.Stream = d.Stream || r.Stream
 	}
+	if err := together(stages); err != nil {
+		return nil, err
+	}
+	for _, r := range all {
+		if o := r.Origin; o.URL != first.URL {
+			d.Warnings = append(d.Warnings, fmt.Sprintf("the workers asked %s and %s: the sums are of one service only where both lead to it", first.URL, o.URL))
+			break
+		}
+	}
 	d.Load = fmt.Sprintf("records of %d workers", len(workers))
 	d.Worker = names(all)
 	for i := range maxStages {
@@ -55,6 +66,39 @@ func Merge(all []*Record, slo *SLO) (*Report, error) {
 		d.Seconds = max(d.Seconds, s.To)
 	}
 	return d, nil
+}
+
+// together refuses workers that did not run at the same time: the sum of their levels was never in flight.
+// The records are on one time line.
+func together(stages map[int][]*Record) error {
+	type span struct {
+		worker   string
+		from, to Timestamp
+	}
+	spans := map[string]*span{}
+	for _, list := range stages {
+		for _, r := range list {
+			name := r.Origin.Run + " " + r.Origin.Worker
+			s := spans[name]
+			if s == nil {
+				s = &span{strings.TrimSpace(name), r.Scheduled, r.End}
+				spans[name] = s
+			}
+			s.from, s.to = min(s.from, r.Scheduled), max(s.to, r.End)
+		}
+	}
+	list := slices.SortedFunc(maps.Values(spans), func(a, b *span) int { return cmp.Compare(a.from, b.from) })
+	latest := list[0]
+	for _, s := range list[1:] {
+		if s.from > latest.to {
+			return fmt.Errorf("run %s began %.3g s after the end of run %s: join workers that ran at the same time; for others compare kept runs (ridgeline runs compare)",
+				s.worker, time.Duration(s.from-latest.to).Seconds(), latest.worker)
+		}
+		if s.to > latest.to {
+			latest = s
+		}
+	}
+	return nil
 }
 
 // after is the record on a clock that started earlier.

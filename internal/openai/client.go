@@ -8,7 +8,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -165,15 +164,9 @@ func withoutSecrets(text string) string {
 func (c *Client) Close() { c.http.CloseIdleConnections() }
 
 // Lateness is how late bytes of any client of this process were consumed at most since the last call,
-// and how late times may have been taken of those that the system does not stamp. own tells that times were
-// taken by the goroutines that read, which may be late by as much as any other goroutine.
-func Lateness() (consumed, stamped time.Duration, own bool) {
-	consumed, stamped = wire.Lateness()
-	return consumed, stamped, ownTimes.Swap(false)
-}
-
-// ownTimes tells that a time was taken of a connection that tells none since the last call of Lateness.
-var ownTimes atomic.Bool
+// and how late times may have been taken of those that have no stamp of their own. own tells that there were
+// such times, which are as late as any other goroutine, too.
+func Lateness() (consumed, stamped time.Duration, own bool) { return wire.Lateness() }
 
 // now is the time on the client's clock.
 func (c *Client) now() time.Duration { return time.Since(c.start) }

@@ -202,3 +202,28 @@ func TestSentIsTheRequestsOwn(t *testing.T) {
 		}
 	}
 }
+
+// A chunk of its own read has the system's stamp; those that one read brought are as late as what reads them.
+func TestChunksOfOneReadAreDoubted(t *testing.T) {
+	for _, together := range []bool{false, true} {
+		s := scripted(t, false, func(c net.Conn, _ *http.Request) {
+			c.Write([]byte(answerHead))
+			time.Sleep(20 * time.Millisecond)
+			if c.Write([]byte(chunk(token("a")))); !together {
+				time.Sleep(20 * time.Millisecond)
+				c.Write([]byte(chunk(token("b")) + chunk(stop+doneTxt) + lastOne))
+				return
+			}
+			c.Write([]byte(chunk(token("b")) + chunk(token("c")) + chunk(stop+doneTxt) + lastOne))
+		})
+		k := newClient(t, Config{URL: s.URL + "/v1", Reconnect: true})
+		k.Do(t.Context(), &Request{Stream: true}) // the system stamps from now on
+		Lateness()
+		if a := k.Do(t.Context(), &Request{Stream: true}); a.Class != "" {
+			t.Fatalf("%q %s", a.Class, a.Reason)
+		}
+		if _, _, own := Lateness(); own != together {
+			t.Errorf("two chunks at once: %v, noted: %v", together, own)
+		}
+	}
+}

@@ -79,10 +79,20 @@ func (s *stream) attach(ctx context.Context) (over bool, err error) {
 }
 
 // sink is where the connection hands over what comes of the body.
-func (s *stream) sink(b []byte, when time.Time) (rest []byte, over bool) {
-	s.at = when.Sub(s.start)
+func (s *stream) sink(b []byte, since, at time.Time) (rest []byte, over bool) {
+	before := len(s.answer.Chunks)
+	s.at = at.Sub(s.start)
 	rest, s.left, s.failed = s.chunks.feed(b, s.each)
+	s.several(before, at.Sub(since))
 	return rest, s.left
+}
+
+// several notes that one read brought more than one chunk since there were so many: all have the time of
+// the last, though the first may have come so much earlier.
+func (s *stream) several(before int, earlier time.Duration) {
+	if len(s.answer.Chunks)-before > 1 {
+		wire.Doubt(earlier)
+	}
 }
 
 // chunk takes the data of a chunk that came just now.
@@ -103,9 +113,11 @@ func (s *stream) pull(body io.Reader) error {
 		at := s.client.now()
 		if n > 0 {
 			at = s.came()
+			before := len(s.answer.Chunks)
 			if err := s.got(buf[:n], at); err != nil {
 				return err
 			}
+			s.several(before, 0)
 		}
 		if err != nil {
 			return s.closed(err, &s.events, at)

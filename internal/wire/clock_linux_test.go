@@ -41,9 +41,9 @@ func TestStampsUnderAStalledConsumer(t *testing.T) {
 	stamping(t)
 	const stall = 30 * time.Millisecond
 	hold, held := make(chan struct{}), make(chan struct{})
-	_, stalls := taken(t, func([]byte, time.Time) ([]byte, bool) { held <- struct{}{}; <-hold; return nil, false })
+	_, stalls := taken(t, func(_ []byte, _, _ time.Time) ([]byte, bool) { held <- struct{}{}; <-hold; return nil, false })
 	got := make(chan piece, 1)
-	_, theirs := taken(t, func(b []byte, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
+	_, theirs := taken(t, func(b []byte, _, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
 	stalls.Write([]byte("x"))
 	<-held // every other connection waits now
 	before := time.Now()
@@ -88,7 +88,7 @@ func TestWithoutStamps(t *testing.T) {
 		"a little":            func(*conn) { setWall(10 * time.Millisecond) },
 	} {
 		got := make(chan piece, 1)
-		ours, theirs := taken(t, func(b []byte, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
+		ours, theirs := taken(t, func(b []byte, _, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
 		spoil(ours)
 		for range 3 {
 			before := time.Now()

@@ -91,27 +91,29 @@ func (c *conn) Close() error {
 	return nil
 }
 
-// arrived is the time of a piece that was read just now. Where the system does not tell it is the time
-// after the read, and the piece may have come at the given one, zero where nobody knows.
-func (c *conn) arrived(r *reader, stamp int64, came time.Time) time.Time {
+// arrived is the time of a piece that was read just now, and since when its first bytes may have come: the
+// given time, zero where nobody knows, or that of the piece before. Where the system does not tell, at is the time
+// after the read.
+func (c *conn) arrived(r *reader, stamp int64, came time.Time) (since, at time.Time) {
 	at, told := r.clock.at(stamp, c.last)
 	if !told {
 		at = time.Now()
 	}
+	if since = came; since.IsZero() || since.After(at) {
+		since = at
+	} else if c.last.After(since) {
+		since = c.last
+	}
 	r.told = r.told && told
-	gap := at.Sub(c.last)
-	r.between.add(gap)
+	r.between.add(at.Sub(c.last))
 	c.last = at
-	if told || came.IsZero() {
-		came = at
+	if told {
+		r.note(at)
+		return since, at
 	}
-	r.note(came)
-	unsure := at.Sub(came)
-	if told && gap < 2*r.slept { // perhaps another came before it during the nap, which has the same stamp then
-		unsure = r.slept
-	}
-	raise(&doubt, unsure)
-	return at
+	r.note(since)
+	Doubt(at.Sub(since))
+	return since, at
 }
 
 // Came implements [Taker].

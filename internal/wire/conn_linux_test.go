@@ -111,7 +111,7 @@ func TestTakeToTheEnd(t *testing.T) {
 			theirs.Write([]byte("head\r\n\r\nfirst "))
 			head(t, ours)
 			var got []byte
-			over, ok := ours.Take(func(b []byte, at time.Time) ([]byte, bool) {
+			over, ok := ours.Take(func(b []byte, _, at time.Time) ([]byte, bool) {
 				if at.IsZero() || time.Since(at) < 0 {
 					t.Error("a wrong time")
 				}
@@ -146,7 +146,7 @@ func TestTakeLeavesTheRest(t *testing.T) {
 	}
 	theirs.Write([]byte("\n\n"))
 	head(t, ours)
-	over, ok := ours.Take(func(b []byte, _ time.Time) ([]byte, bool) {
+	over, ok := ours.Take(func(b []byte, _, _ time.Time) ([]byte, bool) {
 		i := bytes.IndexByte(b, '!')
 		return b[i+1:], i >= 0
 	})
@@ -168,7 +168,7 @@ func TestReleaseWhileBytesFlow(t *testing.T) {
 		theirs.Write([]byte("\n\n"))
 		head(t, ours)
 		calls := 0 // the detector of races watches it
-		over, ok := ours.Take(func(b []byte, _ time.Time) ([]byte, bool) { calls++; return nil, false })
+		over, ok := ours.Take(func(b []byte, _, _ time.Time) ([]byte, bool) { calls++; return nil, false })
 		if !ok {
 			t.Fatal("refused")
 		}

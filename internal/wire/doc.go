@@ -13,10 +13,10 @@ import (
 )
 
 // Sink takes bytes that came, with the time at which the system got the last of them; where it does
-// not tell, that right after the read. The
+// not tell, that right after the read. The first of them may have come since an earlier time. The
 // bytes are valid during the call only. It answers with what it leaves to Read, and whether it is
 // through with the connection. It must call no method of the connection.
-type Sink func(b []byte, at time.Time) (rest []byte, over bool)
+type Sink func(b []byte, since, at time.Time) (rest []byte, over bool)
 
 // Taker is a connection whose bytes can be taken past whoever reads it.
 type Taker interface {
@@ -41,9 +41,20 @@ const Piece = 16 << 10
 // The longest times since the last call of Lateness, ns.
 var behind, doubt atomic.Int64
 
+// untold tells of times since the last call of Lateness that no stamp is known of.
+var untold atomic.Bool
+
+// Doubt notes a time that has no stamp of its own, as of pieces that were read at once, and by how much
+// it may be late as far as one can tell.
+func Doubt(d time.Duration) {
+	raise(&doubt, d)
+	untold.Store(true)
+}
+
 // Lateness is how late bytes were consumed at most since the last call, from when the system got them to
-// the end of what was done with them, and how late the times of those may have been taken that the system
-// did not stamp, since they may have come, or that may share the stamp of a later one.
-func Lateness() (consumed, stamped time.Duration) {
-	return time.Duration(behind.Swap(0)), time.Duration(doubt.Swap(0))
+// the end of what was done with them, and how late the times of those may have been taken that have no stamp
+// of their own, since they may have come. own tells that there were such: they are as late as
+// the goroutine that read them, too.
+func Lateness() (consumed, stamped time.Duration, own bool) {
+	return time.Duration(behind.Swap(0)), time.Duration(doubt.Swap(0)), untold.Swap(false)
 }

@@ -21,7 +21,6 @@ type reader struct {
 	}
 	clock   clock // of the turn
 	between gaps
-	slept   time.Duration // before the turn
 
 	// What was read since the turn began.
 	pieces int

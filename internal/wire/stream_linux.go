@@ -45,7 +45,7 @@ func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 		case n == 0:
 			return 0, 0, io.EOF
 		}
-		at := c.arrived(r, stamp, time.Time{})
+		_, at := c.arrived(r, stamp, time.Time{})
 		cut := c.lines.cut(b[:n])
 		if cut < n {
 			c.held, c.heldAt = append(c.held[:0], b[cut:n]...), at

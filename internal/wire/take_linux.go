@@ -23,7 +23,7 @@ func (c *conn) Take(sink Sink) (<-chan struct{}, bool) {
 	if held := c.held; len(held) > 0 { // it came with the head
 		c.held = nil
 		r.note(c.heldAt)
-		c.give(held, c.heldAt)
+		c.give(held, c.heldAt, c.heldAt)
 	}
 	// What came since is told by no edge any more.
 	const reads = 4
@@ -90,13 +90,14 @@ func (c *conn) pass(r *reader, came time.Time, toTheEnd bool) (more bool) {
 		c.broken = io.EOF
 		c.release()
 	default:
-		c.give(r.buf[:n], c.arrived(r, stamp, came))
+		since, at := c.arrived(r, stamp, came)
+		c.give(r.buf[:n], since, at)
 	}
 	return c.sink != nil && (n == len(r.buf) || toTheEnd)
 }
 
-func (c *conn) give(b []byte, at time.Time) {
-	rest, over := c.sink(b, at)
+func (c *conn) give(b []byte, since, at time.Time) {
+	rest, over := c.sink(b, since, at)
 	if over {
 		c.held, c.heldAt = append(c.held[:0], rest...), at
 		c.release()

@@ -48,13 +48,13 @@ func (l *loop) run() {
 // turn reads what there is; false tells that there is nothing. Where nobody waited since the turn before,
 // what is told now came during that.
 func (t *turns) turn(waited bool) bool {
-	t.slept = 0
+	var nap time.Duration
 	if !t.full && len(t.queue) == 0 {
-		t.slept = t.pace.nap(&t.reader)
+		nap = t.pace.nap(&t.reader)
 	}
-	napped := t.slept > 0
+	napped := nap > 0
 	if napped {
-		time.Sleep(t.slept)
+		time.Sleep(nap)
 		t.yielded = time.Now()
 	}
 	n := t.poll()
