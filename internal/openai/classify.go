@@ -5,6 +5,7 @@ import (
 	"errors"
 	"net"
 	"strings"
+	"syscall"
 )
 
 // classify finds the class of an error of the exchange.
@@ -26,6 +27,8 @@ func (c *Client) classify(ctx context.Context, err error, a *Answer) (Class, str
 	var dial *net.OpError
 	var dns *net.DNSError
 	switch {
+	case errors.Is(err, syscall.EMFILE):
+		return Connect, text + ": the client's own limit of open files, see ulimit -n"
 	case errors.As(err, &dns) || errors.As(err, &dial) && dial.Op == "dial":
 		return Connect, text
 	case a.Status == 0 && a.Sent == 0:

@@ -205,3 +205,20 @@ func TestLongEvents(t *testing.T) {
 		}
 	}
 }
+
+// What is no stream of events, whatever its status, is called what it says it is.
+func TestOtherTypesAreNoHalfEvents(t *testing.T) {
+	for head, want := range map[string]Class{
+		"Content-Type: text/html":                                   Garbage,
+		"Content-Type: text/event-stream\r\nContent-Encoding: gzip": Garbage,
+		"Content-Type: text/event-stream":                           HalfEvent,
+		"Content-Type: text/event-stream; charset=utf-8":            HalfEvent,
+	} {
+		s := scripted(t, false, func(c net.Conn, _ *http.Request) {
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n%s%s", head, chunk("data: <html>"), lastOne)
+		})
+		if a := newClient(t, Config{URL: s.URL + "/v1"}).Do(t.Context(), &Request{Stream: true}); a.Class != want {
+			t.Errorf("%q: %q %s", head, a.Class, a.Reason)
+		}
+	}
+}

@@ -219,11 +219,15 @@ func TestChunksOfOneReadAreDoubted(t *testing.T) {
 		k := newClient(t, Config{URL: s.URL + "/v1", Reconnect: true})
 		k.Do(t.Context(), &Request{Stream: true}) // the system stamps from now on
 		Lateness()
-		if a := k.Do(t.Context(), &Request{Stream: true}); a.Class != "" {
-			t.Fatalf("%q %s", a.Class, a.Reason)
+		noted := true
+		for i := 0; i < 20 && (i == 0 || noted && !together); i++ { // on a busy machine chunks apart may be read at once
+			if a := k.Do(t.Context(), &Request{Stream: true}); a.Class != "" {
+				t.Fatalf("%q %s", a.Class, a.Reason)
+			}
+			_, _, noted = Lateness()
 		}
-		if _, _, own := Lateness(); own != together {
-			t.Errorf("two chunks at once: %v, noted: %v", together, own)
+		if noted != together {
+			t.Errorf("two chunks at once: %v, noted: %v", together, noted)
 		}
 	}
 }

@@ -18,21 +18,23 @@ import (
 // none is in the processor's caches when its turn comes.
 type stream struct {
 	*exchange
-	at     time.Duration
-	total  int64 // bytes
-	failed error // of the sink
-	left   bool  // by the sink, at the line of a chunk
-	start  time.Time
-	chunks chunked
-	each   func(b []byte) error // of the chunks
-	events events
-	event  func(kind, data []byte) error
-	idle   *idleWatch
+	at      time.Duration
+	total   int64 // bytes
+	failed  error // of the sink
+	left    bool  // by the sink, at the line of a chunk
+	start   time.Time
+	chunks  chunked
+	each    func(b []byte) error // of the chunks
+	events  events
+	event   func(kind, data []byte) error
+	idle    *idleWatch
+	foreign string // what the answer calls itself, where that is no stream of events
 }
 
 // stream reads an answer that comes as events.
 func (x *exchange) stream(ctx context.Context, p *http.Response) error {
-	if kind := p.Header.Get("Content-Type"); strings.HasPrefix(kind, "application/json") {
+	kind := p.Header.Get("Content-Type")
+	if strings.HasPrefix(kind, "application/json") {
 		if err := x.whole(p); err != nil {
 			return err
 		}
@@ -41,6 +43,9 @@ func (x *exchange) stream(ctx context.Context, p *http.Response) error {
 	}
 	s := &stream{exchange: x, start: x.client.start, events: events{limit: x.client.limits.Event}, idle: x.client.watchIdle(x.give)}
 	s.each, s.event = s.chunk, s.take
+	if coding := p.Header.Get("Content-Encoding"); coding != "" || !strings.HasPrefix(kind, "text/event-stream") {
+		s.foreign = strings.TrimSpace(kind + " " + coding)
+	}
 	defer s.idle.timer.Stop()
 	if slices.Equal(p.TransferEncoding, []string{"chunked"}) {
 		if over, err := s.attach(ctx); over {
@@ -71,9 +76,9 @@ func (s *stream) attach(ctx context.Context) (over bool, err error) {
 	taker.Release() // the sink runs no more
 	switch {
 	case s.failed != nil:
-		return true, s.closed(s.failed, &s.events, s.at)
+		return true, s.closed(s.failed, s.at)
 	case !s.left && ctx.Err() != nil: // perhaps within a chunk, where nobody else could go on
-		return true, s.closed(context.Cause(ctx), &s.events, s.at)
+		return true, s.closed(context.Cause(ctx), s.at)
 	}
 	return false, nil // to the line of a chunk, or to the end of the connection
 }
@@ -120,7 +125,7 @@ func (s *stream) pull(body io.Reader) error {
 			s.several(before, 0)
 		}
 		if err != nil {
-			return s.closed(err, &s.events, at)
+			return s.closed(err, at)
 		}
 	}
 }
@@ -159,16 +164,18 @@ func (s *stream) take(kind, data []byte) error {
 }
 
 // closed judges the end of a stream.
-func (x *exchange) closed(err error, e *events, at time.Duration) error {
-	a := x.answer
-	if x.done {
-		return x.finished() // how the connection ended changes nothing
+func (s *stream) closed(err error, at time.Duration) error {
+	a, e := s.answer, &s.events
+	if s.done {
+		return s.finished() // how the connection ended changes nothing
 	}
 	if err != io.EOF {
 		return err
 	}
 	a.End = at
 	switch {
+	case s.foreign != "" && s.total > 0 && a.FirstEvent == 0:
+		return &outcome{Garbage, fmt.Sprintf("no event in %d bytes of type %q", s.total, s.client.clean(s.foreign))}
 	case e.half():
 		return &outcome{HalfEvent, "the stream ended within an event"}
 	case a.Finish == "":
