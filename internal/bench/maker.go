@@ -129,7 +129,7 @@ func (r *run) calibrate(ctx context.Context, m *maker) error {
 	}
 	scale, ok := prompt.Fit(shortText, counts[0], longText, counts[1])
 	switch {
-	case counts[0] == 0:
+	case counts[0] == 0 || counts[1] == 0:
 		r.warn(note.NoPromptCount, "", "the service does not say how many tokens a prompt has: lengths are those of the usual vocabularies, template not included")
 	case m.exact != nil:
 		m.exact.SetFixed(counts[1] - c.Tokenizer.Count(texts[1]))
@@ -160,12 +160,13 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 	}
 	a := r.client(l).Do(ctx, q)
 	for try := range refusedTries {
-		if a.Class != openai.RateLimited && a.Class != openai.Unavailable {
+		wait, once := askAgain(a, try)
+		if !once {
 			break
 		}
 		select { // a service that is busy for a moment is no reason to measure nothing
 		case <-ctx.Done():
-		case <-time.After(max(refusedWait<<try, min(a.RetryAfter, longestWait))):
+		case <-time.After(wait):
 			a = r.client(l).Do(ctx, q)
 		}
 	}
@@ -177,12 +178,23 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 	case ctx.Err() != nil:
 		return nil, errors.New("interrupted before anything was measured")
 	case a.Class == openai.NoDone || a.Class == openai.NoFinish:
-		return a, nil // counted in the run, where it says more
+		return a, nil // counted in the run, where it says more; what it counted is used
 	}
 	if a.Class == openai.RateLimited || a.Class == openai.Unavailable {
 		return nil, note.Of("url", fmt.Errorf("%s refused a first question %d times: %s (%s): wait until it is free, or leave the questions out with --no-check", r.c.Service.URL, refusedTries+1, a.Reason, a.Class))
 	}
 	return nil, note.Of(r.blamed(a), fmt.Errorf("%s did not answer a first question: %s (%s): try again, or leave the questions out with --no-check to have failures counted", r.c.Service.URL, a.Reason, a.Class))
+}
+
+// askAgain tells whether a first question is asked once more, and after which wait.
+func askAgain(a *openai.Answer, try int) (wait time.Duration, ok bool) {
+	switch a.Class {
+	case openai.RateLimited, openai.Unavailable:
+		return max(refusedWait<<try, min(a.RetryAfter, longestWait)), true
+	case openai.NoDone, openai.NoFinish:
+		return 0, a.Usage.Prompt == 0 // what was cut off may hold its count another time
+	}
+	return 0, false
 }
 
 // blamed is the field that a refusal is about: the model where the service says that it has none of that name.

@@ -79,3 +79,14 @@ func TestWarmupOfAWholeTrace(t *testing.T) {
 		}
 	}
 }
+
+// Random arrivals have no steady window: their peak is a burst.
+func TestBurstIsNoSteadyLoad(t *testing.T) {
+	w := evaluate(t, steady(20*ms, 4, 10*ms), func(c *Config) {
+		c.Levels, c.Requests, c.Duration = open(6), 0, 20*time.Second
+		c.Levels[0].Arrival.Process, c.Levels[0].Arrival.Variation = workload.Poisson, 1
+	})
+	if s := &w.Stages[0]; s.Requests.OK < 60 || s.Steady != nil {
+		t.Errorf("%+v, steady %+v", s.Requests, s.Steady)
+	}
+}

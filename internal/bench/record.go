@@ -79,9 +79,10 @@ type Origin struct {
 
 // Tokens is how many tokens came, and whether the server said so. A server that
 // does not say leaves the count of chunks that carry tokens, which is lower where
-// a chunk carries several; it never is the number asked for.
+// a chunk carries several; it never is the number asked for. A count of none
+// beside chunks that carry tokens says nothing either.
 func (r *Record) Tokens() (n int, counted bool) {
-	if r.Usage.Known {
+	if r.Usage.Known && (r.Usage.Completion > 0 || len(r.Chunks) == 0) {
 		return r.Usage.Completion, true
 	}
 	return len(r.Chunks), false

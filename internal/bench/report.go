@@ -1,6 +1,10 @@
 package bench
 
-import "github.com/ridgeline/ridgeline/internal/note"
+import (
+	"slices"
+
+	"github.com/ridgeline/ridgeline/internal/note"
+)
 
 // Report is the document of a whole run: what `bench --json` prints, the store
 // keeps and pages show.
@@ -35,6 +39,11 @@ type Best struct {
 	Stage       int      `json:"stage"` // index into stages
 	Rate        *float64 `json:"rate"`
 	Concurrency *int     `json:"concurrency"`
+}
+
+// ClientLimited tells whether a search ended at a load that its own client may have missed.
+func (d *Report) ClientLimited() bool {
+	return slices.ContainsFunc(d.Notes, func(n note.Note) bool { return n.Code == note.SearchClient })
 }
 
 // Machine is the client's.

@@ -49,11 +49,17 @@ func (s *Search) level(v float64) Level {
 // tried is a stage of the report like any other.
 func (r *run) search(ctx context.Context) {
 	s := r.c.Search
-	met, missed := 0.0, 0.0
+	met, missed, blind := 0.0, 0.0, false // blind: what was missed may be the client's doing
+	defer func() {
+		if blind {
+			r.warn(note.SearchClient, "load", "the objective was missed at %.4g by a stage whose client was not valid: the limit that was found may be the client's and not the service's; search again from a machine with time to spare", missed)
+		}
+	}()
+	miss := func(v float64) { missed, blind = v, !r.report.Stages[len(r.report.Stages)-1].Client.Valid }
 	try := func(v float64) bool {
 		i := len(r.report.Stages)
 		st := r.stage(ctx, i, 0, s.level(v))
-		ok := st.Meets != nil && *st.Meets && st.Requests.Failed+st.Requests.Truncated == 0
+		ok := st.Meets != nil && *st.Meets
 		if ok && v > met && ctx.Err() == nil {
 			met = v
 			r.report.Best = &Best{Stage: i}
@@ -70,7 +76,7 @@ func (r *run) search(ctx context.Context) {
 			return
 		}
 		if !try(v) {
-			missed = v
+			miss(v)
 			break
 		}
 		if v == s.High {
@@ -88,7 +94,7 @@ func (r *run) search(ctx context.Context) {
 			}
 		}
 		if !try(v) {
-			missed = v
+			miss(v)
 		}
 	}
 }

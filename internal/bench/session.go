@@ -85,7 +85,9 @@ func (r *run) ask(ctx context.Context, l Level, q *openai.Request, rec *Record) 
 	rec.Sent, rec.Headers, rec.FirstEvent, rec.End = a.Sent, a.Headers, a.FirstEvent, a.End
 	rec.Chunks, rec.Answer, rec.Usage, rec.RetryAfter, rec.Connection = a.Chunks, a.Answer, a.Usage, a.RetryAfter, a.Connection
 	rec.Outcome = outcomeOf(a)
-	if r.c.Keep {
+	if !r.c.Keep {
+		rec.Reason = withoutPrompt(rec.Reason, q)
+	} else {
 		rec.Prompt, rec.Text = q.Text, a.Text
 		if n := len(q.Messages); n > 0 {
 			rec.Prompt = q.Messages[n-1].Content

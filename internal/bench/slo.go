@@ -2,6 +2,8 @@ package bench
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -22,7 +24,7 @@ type objective struct {
 	name  string
 	limit float64 // seconds
 	of    func(*Record, Basis) (time.Duration, bool)
-	stage func(*Summary) Dist // milliseconds
+	stage func(*Summary) Dist // milliseconds, of successes
 }
 
 // objectives are the promises that were made.
@@ -55,20 +57,58 @@ func (s *SLO) met(r *Record, b Basis) bool {
 	return true
 }
 
-// Misses names the first objective that a stage misses at the statistic, in words;
-// "" where it meets all. An objective that was not measured is missed: nothing
-// proves that it was kept.
-func (s *SLO) Misses(m *Summary) string {
+// Misses names the first objective that a stage misses at the statistic over the
+// records it measured, in words; "" where it meets all. A request that failed or was
+// truncated took for ever: it misses every mean and longest time, and a percentile
+// where so many did. An objective that was not measured is missed: nothing proves
+// that it was kept.
+func (s *SLO) Misses(m *Summary, measured []*Record) string {
+	bad := m.Requests.Failed + m.Requests.Truncated
 	for _, o := range s.objectives() {
 		v, ok := o.stage(m).At(s.At)
+		if ok && bad > 0 {
+			v = o.withFailures(s.At, m.Basis, measured)
+		}
 		switch {
 		case !ok:
 			return fmt.Sprintf("%s was not measured", o.name)
+		case math.IsInf(v, 1):
+			return fmt.Sprintf("%s %s has no end: %d of %d requests failed or were truncated", s.At, o.name, bad, m.Requests.Sent-m.Requests.Cancelled)
 		case v > o.limit*1e3:
-			return fmt.Sprintf("%s %s is %.4g ms, over %.4g ms", s.At, o.name, v, o.limit*1e3)
+			text := fmt.Sprintf("%s %s is %.4g ms, over %.4g ms", s.At, o.name, v, o.limit*1e3)
+			if bad > 0 {
+				text += fmt.Sprintf(" with the %d requests that failed or were truncated", bad)
+			}
+			return text
 		}
 	}
 	return ""
+}
+
+// withFailures is the statistic in ms of all requests, some of which failed: these took
+// for ever.
+func (o *objective) withFailures(at string, b Basis, measured []*Record) float64 {
+	var all []float64
+	for _, r := range measured {
+		switch r.Outcome {
+		case Cancelled:
+		case OK:
+			if d, ok := o.of(r, b); ok {
+				all = append(all, milliseconds(d))
+			}
+		default:
+			all = append(all, math.Inf(1))
+		}
+	}
+	slices.Sort(all)
+	q, percentile := map[string]float64{"min": 0, "p50": 0.50, "p90": 0.90, "p95": 0.95, "p99": 0.99}[at]
+	if !percentile {
+		return math.Inf(1)
+	}
+	if i := int(math.Ceil(q * float64(len(all)-1))); math.IsInf(all[i], 1) {
+		return all[i] // between a time and one without end lies none
+	}
+	return Quantile(all, q)
 }
 
 // ParseSLO reads ttft=2s,tpot=50ms,itl=200ms,e2e=30s, any of them.

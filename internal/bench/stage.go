@@ -33,12 +33,14 @@ func NewStage(records []*Record, slo *SLO) Stage {
 		if w = w.within(span); w.length() > 0 {
 			m := Summarise(records, w, basis, slo)
 			m.Coverage = ratio(float64(w.length()), float64(span.length()))
-			s.Steady = &m
+			if s.Mode == Closed || m.Coverage >= shortWindow { // the peak of random arrivals is their densest moment, not their load
+				s.Steady = &m
+			}
 		}
 	}
 	s.Timeline = Timeline(records, SpanOf(records))
 	if slo != nil && len(slo.objectives()) > 0 {
-		s.Missed = slo.Misses(&s.Summary)
+		s.Missed = slo.Misses(&s.Summary, measured)
 		meets := s.Missed == ""
 		s.Meets = &meets
 	}

@@ -10,6 +10,7 @@ import (
 const (
 	outputShare   = 0.05 // answers shorter or longer than asked, by this share
 	outputTokens  = 50   // or by so many tokens
+	leastPerChunk = 0.95 // tokens per chunk: no token comes in two
 	promptShare   = 0.01 // prompts
 	cacheHits     = 0.01 // hits of a prefix cache that should have none
 	zeroGaps      = 0.05 // chunks read together with the one before
@@ -55,6 +56,9 @@ func warnings(c *Config, s *Stage, records []*Record) (list note.List) {
 	}
 	if s.PerChunk > 1.05 && s.ITL == nil && c.Stream {
 		list.Say(note.TokensPerChunk, "tokens", "a chunk carries %.3g tokens: gaps between chunks are no inter-token latency, and engines with other chunks do not compare by them", s.PerChunk)
+	}
+	if s.Counted > 0 && s.PerChunk > 0 && s.PerChunk < leastPerChunk && c.Stream {
+		list.Say(note.TokensPerChunk, "tokens", "a chunk carries %.3g tokens by the service's count: it counts fewer than it sends, or sends a token in several chunks; TPOT and rates follow its count", s.PerChunk)
 	}
 	if step, ok := keptStep(records); ok && s.Mode == Closed && s.Concurrency == 1 {
 		list = append(list, note.New(note.DelayedACK, "", "first tokens come %.0f ms later on a kept connection than on a new one: so long an acknowledgement is delayed that Nagle's algorithm waits for; set TCP_NODELAY at the service", step).With("seconds", step/1e3))

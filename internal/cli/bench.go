@@ -75,6 +75,9 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 	if err != nil {
 		return err
 	}
+	if err := f.kept.ready(cmd.Context(), env); err != nil {
+		return err
+	}
 	stop, err := delayed(c, f.delays)
 	defer stop()
 	if err != nil {

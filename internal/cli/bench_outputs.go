@@ -23,7 +23,9 @@ func (o *benchOutputs) register(cmd *cobra.Command) {
 // benchFiles are the flags of files that a benchmark or a merge writes.
 var benchFiles = []string{"out", "csv", "html", "prometheus", "records", "db"}
 
+// write writes every file that it can, and tells of all others.
 func (o *benchOutputs) write(d *bench.Report) error {
+	var lost []error
 	for _, x := range []struct {
 		name string
 		how  func(io.Writer) error
@@ -36,9 +38,7 @@ func (o *benchOutputs) write(d *bench.Report) error {
 		if x.name == "" {
 			continue
 		}
-		if err := writeFile(x.name, x.how); err != nil {
-			return err
-		}
+		lost = append(lost, writeFile(x.name, x.how))
 	}
-	return nil
+	return joined(lost...)
 }

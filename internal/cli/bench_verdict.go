@@ -15,14 +15,13 @@ func (f *benchFlags) show(env *Env, ctx context.Context, asJSON bool, d *bench.R
 	if f.records != "-" {
 		err = showBench(env, asJSON, d)
 	}
-	if err == nil {
-		err = f.outputs.write(d)
+	lost := []error{err, f.outputs.write(d)} // what one place does not take costs no other
+	if d.Unwritten != "" {
+		lost = append(lost, fmt.Errorf("records: %s: the report is whole, the file is not", d.Unwritten))
 	}
-	switch {
+	switch err := joined(lost...); {
 	case err != nil:
 		return err
-	case d.Unwritten != "":
-		return fmt.Errorf("records: %s: the report is whole, the file is not", d.Unwritten)
 	case ctx.Err() != nil:
 		return errors.New("interrupted: the figures are those of what was measured so far")
 	}
@@ -61,6 +60,9 @@ func (f *benchFlags) judge(d *bench.Report) error {
 		if s.Meets != nil && !*s.Meets && !f.question.Searching() {
 			return &exitError{exitMissed, fmt.Errorf("the objective is missed in stage %d: %s", i+1, s.Missed)}
 		}
+	}
+	if f.question.Searching() && d.Best == nil && d.ClientLimited() {
+		return &exitError{exitMissed, errors.New("no load that was tried meets the objective, and the client was not valid where it was missed: search from a machine with time to spare, or begin lower")}
 	}
 	if f.question.Searching() && d.Best == nil {
 		return &exitError{exitMissed, errors.New("no load that was tried meets the objective: begin lower")}

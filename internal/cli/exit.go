@@ -43,6 +43,21 @@ func infeasiblef(format string, args ...any) error {
 	return &exitError{exitInfeasible, fmt.Errorf(format, args...)}
 }
 
+// joined is several errors on one line, nil of none; its exit code is that of the first that has one.
+func joined(list ...error) error {
+	var all error
+	for _, err := range list {
+		switch {
+		case err == nil:
+		case all == nil:
+			all = err
+		default:
+			all = fmt.Errorf("%w; %w", all, err)
+		}
+	}
+	return all
+}
+
 // exit prints err as one line and returns its code.
 func exit(w io.Writer, err error) int {
 	if err == nil {

@@ -55,6 +55,30 @@ func (k *keepFlags) check(cmd *cobra.Command) error {
 	return d.Close()
 }
 
+// ready refuses a store that is there and takes no run, before anything is measured: one that
+// was named; of the usual one it warns, and the report is printed all the same.
+func (k *keepFlags) ready(ctx context.Context, env *Env) error {
+	if k.off {
+		return nil
+	}
+	path := k.db
+	if path == "" {
+		path, _ = store.DefaultPath() // what is wrong with it, opening says
+	}
+	if _, err := os.Stat(path); path != "" && errors.Is(err, fs.ErrNotExist) {
+		return nil // it is made once there is a run
+	}
+	d, err := openStore(ctx, k.db, true)
+	if err == nil {
+		err = d.Close()
+	}
+	if err != nil && k.db == "" {
+		fmt.Fprintf(env.Stderr, "warning: the run will not be kept: %v\n", err)
+		return nil
+	}
+	return err
+}
+
 // openStore opens the store; with create it is made where it is missing.
 func openStore(ctx context.Context, path string, create bool) (*store.DB, error) {
 	given := path != ""

@@ -47,6 +47,7 @@ const (
 // What a reader should know of a measurement.
 const (
 	HighestMet      Code = "highest_met"
+	SearchClient    Code = "search_client"
 	NoPromptCount   Code = "no_prompt_count"
 	OtherTokenizer  Code = "other_tokenizer"
 	OddPromptCount  Code = "odd_prompt_count"

@@ -198,6 +198,7 @@ func (x *exchange) use(e *event, at time.Duration) {
 	if !e.some {
 		return
 	}
+	x.withChoice = a.Usage.Completion
 	c := &e.choice
 	if c.finish != "" {
 		a.Finish = c.finish

@@ -31,6 +31,7 @@ type exchange struct {
 	taker   wire.Taker // the connection, nil where its bytes cannot be taken
 
 	done            bool // [DONE] came
+	withChoice      int  // tokens counted up to the last event that had a choice
 	thought         thought
 	text, reasoning strings.Builder
 }
@@ -77,10 +78,12 @@ func (x *exchange) came() time.Duration {
 	return x.taker.Came().Sub(x.client.start)
 }
 
-// countChunks fills in the tokens of chunks where as many came as tokens: one each.
+// countChunks fills in the tokens of chunks where as many came as tokens: one each. Counts that came with
+// chunks hold only where they lead to the count of the whole, but for a last token without text.
 func (x *exchange) countChunks() {
 	a := x.answer
-	known := len(a.Chunks) > 0
+	left := a.Usage.Completion - x.withChoice
+	known := len(a.Chunks) > 0 && (x.withChoice == 0 || left == 0 || left == 1)
 	for _, c := range a.Chunks {
 		known = known && c.Tokens > 0
 	}

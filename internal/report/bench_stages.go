@@ -75,6 +75,10 @@ func goodput(s *bench.Stage) string {
 func benchBest(p *Page, d *bench.Report) {
 	if b := d.Best; b != nil {
 		p.Line("")
-		p.Text(0, "Highest load that meets the objective: %s (stage %d).", benchLoad(&d.Stages[b.Stage]), b.Stage+1)
+		more := ""
+		if d.ClientLimited() {
+			more = " The service may do more: the client was not valid where it was missed."
+		}
+		p.Text(0, "Highest load that meets the objective: %s (stage %d).%s", benchLoad(&d.Stages[b.Stage]), b.Stage+1, more)
 	}
 }

@@ -58,6 +58,7 @@ export const viNotes: Record<string, Wording> = {
   requests_dropped: (v, f) => `Các yêu cầu không bao giờ chạy được đã bị bỏ, ${f.int(n(v, 'dropped'))} trên ${f.int(n(v, 'arrived'))}: ${w(v, 'reason')}`,
 
   highest_met: (v, f) => `Mức tải cao nhất đã thử, ${f.num(n(v, 'load'))}, vẫn đạt SLO: hãy tìm xa hơn.`,
+  search_client: (v, f) => `Mục tiêu bị lỡ ở mức tải ${f.num(n(v, 'load'))} trong một giai đoạn mà máy khách không hợp lệ: giới hạn tìm được có thể là của máy khách, không phải của dịch vụ; hãy tìm lại từ một máy rảnh hơn.`,
   no_prompt_count: () => 'Dịch vụ không nói prompt có bao nhiêu token: độ dài tính theo các bộ từ vựng thường gặp, không kể khuôn mẫu.',
   other_tokenizer: (v, f) => `Dịch vụ đếm nhiều hơn tokenizer ${f.int(n(v, 'short'))} và ${f.int(n(v, 'long'))} token: tokenizer này của mô hình khác.`,
   odd_prompt_count: (v, f) => `Dịch vụ đếm ${f.int(n(v, 'short'))} token trong ${f.int(n(v, 'short_words'))} từ và ${f.int(n(v, 'long'))} trong ${f.int(n(v, 'long_words'))}: độ dài tính theo các bộ từ vựng thường gặp.`,
