@@ -54,8 +54,12 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	return p, true
 }
 
-// admission is the steps of others that pass before a prompt is read.
-func (s *steady) admission(step float64) float64 { return s.e.profile.Admission * s.others * step }
+// admission is the time of the steps of others that pass before a prompt is read.
+func (s *steady) admission(step float64) float64 { return s.delays() * step }
+
+// delays is those steps: no more than an answer has, after which the engine is idle and lets
+// all in.
+func (s *steady) delays() float64 { return min(s.e.profile.Admission, s.steps) * s.others }
 
 // late is how long the client waits for its first token after the engine made it,
 // where the engine sends several at once: the time of the others, at most of all.
@@ -120,8 +124,8 @@ func (s *steady) first(n, step float64) float64 {
 	seen := n * s.others
 	t := s.reads(n) + s.behind(n, step)
 	if q := s.read(seen); s.grouped(q) {
-		g := s.reading(seen).groups(q)
-		return t + g.before(s.e.profile.Admission*s.others)
+		g := s.reading(max(seen, 1)).groups(q) // a step without prompts generates for one at least
+		return t + g.before(s.delays())
 	}
 	switch q := s.read(seen); {
 	case s.turns:

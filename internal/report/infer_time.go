@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -35,7 +36,7 @@ func inferTime(p *Page, a *api.InferAnswer) {
 	}
 	p.Bars(float64(s.Total), qs)
 	if b.Wire > 0 {
-		p.Text(0, "%s of the time per token waits on the latency between nodes.", unit.FormatPercent(b.Wire))
+		p.Text(0, "%s of the time per token waits on the latency between nodes, the waits of prompts read meanwhile not counted.", unit.FormatPercent(b.Wire))
 	}
 }
 
@@ -91,14 +92,26 @@ func inferFlips(p *Page, a *api.InferAnswer) {
 	p.section("What binds each part of a decode step, by sequences generating on one instance")
 	var rows [][]string
 	for _, f := range a.Flips {
-		from := fmt.Sprintf("not up to %s", Grouped(int64(a.FlipsTo)))
-		if f.Batch > 0 {
-			from = "from " + Grouped(int64(f.Batch))
-		}
-		rows = append(rows, []string{f.Part.String(), f.Now.String(), from})
+		rows = append(rows, []string{f.Part.String(), f.Now.String(), boundFrom(&f, int64(a.Best.Best.Batch), int64(a.FlipsTo))})
 	}
 	p.Table([]Column{Left("part"), Left("at " + Grouped(int64(a.Best.Best.Batch))), Left("compute-bound")}, rows)
 	p.Text(0, "Compute counts rows that tiles and heads are filled up with; it exceeds memory traffic from the batch on that stands behind. Below, a larger batch is nearly free: throughput grows with it. Above, it costs its time.")
+}
+
+// boundFrom is from which batch a part is compute-bound, of those up to most that were looked
+// at. Tiles that are hardly filled may bind it at fewer sequences already, such as now.
+func boundFrom(f *api.Flip, now, most int64) string {
+	switch here := f.Now == cost.Compute; {
+	case f.Batch == 0 && here:
+		return fmt.Sprintf("here, not throughout up to %s", Grouped(most))
+	case f.Batch == 0:
+		return fmt.Sprintf("not up to %s", Grouped(most))
+	case f.Batch > now && here:
+		return fmt.Sprintf("here, throughout from %s", Grouped(f.Batch))
+	case f.Batch <= now && f.Now == cost.Latency:
+		return fmt.Sprintf("from %s, waits and launches aside", Grouped(f.Batch))
+	}
+	return "from " + Grouped(f.Batch)
 }
 
 // inferSpeculation says where drafting pays on the best layout.
