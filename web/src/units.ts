@@ -31,7 +31,7 @@ export function formats(lang: string) {
   const num = (v: number) => (Math.abs(v) >= 1000 ? whole.format(v) : digits.format(v))
   const made = (step: (v: number) => [number, string], suffix = '') => (v: number | null | undefined) => {
     if (v == null || !Number.isFinite(v)) return '–'
-    if (Math.abs(v) < tiny) return '0 ' + step(1)[1] + suffix
+    if (Math.abs(v) < tiny) return '0\u00a0' + step(1)[1] + suffix
     const [x, unit] = step(v)
     return (num(x) + '\u00a0' + unit + suffix).trim()
   }

@@ -38,11 +38,12 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
   const cols = [...new Set(cells.map((c) => c.decode_workers))].sort((a, b) => a - b)
   const top = Math.max(...cells.map((c) => c.output_tokens_per_second_per_gpu ?? 0), 1e-9)
   const draw = (width: number) => {
-    const box = frame(width, rows.length * 44 + 66, { left: 72, top: 8 })
+    const h = Math.max(44, 110 / rows.length) // few rows leave room for the axis's name
+    const box = frame(width, rows.length * h + 66, { left: 72, top: 8 })
     const w = (box.width - box.left - box.right) / cols.length
     const marks: Mark[] = cells.map((c) => {
       const x = box.left + cols.indexOf(c.decode_workers) * w
-      const y = box.top + rows.indexOf(c.prefill_workers) * 44
+      const y = box.top + rows.indexOf(c.prefill_workers) * h
       const share = (c.output_tokens_per_second_per_gpu ?? 0) / top
       return {
         x: x + w / 2,
@@ -56,9 +57,9 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
         ].join('\n'),
         shape: (
           <>
-            <rect class={'cell' + (share ? '' : ' none')} x={x + 1} y={y + 1} width={w - 2} height={42} rx="3" fill-opacity={share ? 0.06 + 0.44 * share : 1} />
-            <text x={x + w / 2} y={y + 20} text-anchor="middle" class={w < 48 ? 'small' : undefined}>{f.num(c.output_tokens_per_second_per_gpu)}</text>
-            <text x={x + w / 2} y={y + 35} text-anchor="middle" class="small">{w > 120 ? t.bound(c.limited_by) : ''}</text>
+            <rect class={'cell' + (share ? '' : ' none')} x={x + 1} y={y + 1} width={w - 2} height={h - 2} rx="3" fill-opacity={share ? 0.06 + 0.44 * share : 1} />
+            <text x={x + w / 2} y={y + h / 2 - 2} text-anchor="middle" class={w < 48 ? 'small' : undefined}>{f.num(c.output_tokens_per_second_per_gpu)}</text>
+            <text x={x + w / 2} y={y + h / 2 + 13} text-anchor="middle" class="small">{w > 120 ? t.bound(c.limited_by) : ''}</text>
           </>
         ),
       }
@@ -66,10 +67,10 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
     return (
       <svg viewBox={`0 0 ${box.width} ${box.height}`} role="group" aria-label={t.serving.ratioTitle}>
         <g class="axes" aria-hidden="true">
-          {rows.map((v, i) => <text key={v} x={box.left - 8} y={box.top + i * 44 + 22} dy="0.34em" text-anchor="end">{f.int(v)}</text>)}
+          {rows.map((v, i) => <text key={v} x={box.left - 8} y={box.top + (i + 0.5) * h} dy="0.34em" text-anchor="end">{f.int(v)}</text>)}
           {cols.map((v, i) => <text key={v} x={box.left + (i + 0.5) * w} y={box.height - 34} text-anchor="middle">{f.int(v)}</text>)}
           <text class="label" x={(box.left + box.width - box.right) / 2} y={box.height - 8} text-anchor="middle">{t.serving.decode}</text>
-          <text class="label" transform={`translate(16,${box.top + rows.length * 22}) rotate(-90)`} text-anchor="middle">{t.serving.prefill}</text>
+          <text class="label" transform={`translate(16,${box.top + (rows.length * h) / 2}) rotate(-90)`} text-anchor="middle">{t.serving.prefill}</text>
         </g>
         <Marks marks={marks} box={box} label={t.serving.ratioTitle} />
       </svg>
