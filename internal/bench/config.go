@@ -158,7 +158,7 @@ func (c *Config) check() error {
 	case c.Search != nil && (c.SLO == nil || len(c.SLO.objectives()) == 0):
 		return errors.New("a search needs an SLO to meet")
 	case c.Trace == nil && c.Dialogues == nil && !lengths:
-		return errors.New("nothing to ask: give lengths, a trace or dialogues")
+		return note.Of("isl", errors.New("nothing to ask: give the length of prompts with --isl, a --trace or a --dataset"))
 	case c.Turns > 1 && c.Service.Endpoint == openai.Completions:
 		return errors.New("turns need the chat endpoint: completions know no conversation")
 	case c.Prompts == TokenIDs && c.Service.Endpoint != openai.Completions:

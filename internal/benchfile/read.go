@@ -184,6 +184,15 @@ func check(s *bench.Stage) error {
 				return fmt.Errorf("%s of %g: must be 0 or more and finite", name, v)
 			}
 		}
+		last := math.Inf(-1)
+		for _, v := range []float64{d.Min, d.P50, d.P90, d.P95, d.P99, d.Max} {
+			if d.N > 0 && v < last {
+				return fmt.Errorf("%s has a percentile of %g above a later one of %g: give a file that no one changed", name, last, v)
+			}
+			if !math.IsNaN(v) {
+				last = v
+			}
+		}
 	}
 	for _, v := range []bench.Figure{s.OutputRate, s.InputRate, s.RequestRate} {
 		if v < 0 || v > most {

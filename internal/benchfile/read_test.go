@@ -205,3 +205,19 @@ metrics:
 		}
 	}
 }
+
+// Figures that contradict each other are of no run.
+func TestContradictions(t *testing.T) {
+	for old, new := range map[string]string{
+		`"output_throughput": 15.0`: `"output_throughput": 150.0`,
+		`"p99_ttft_ms": 150.0`:      `"p99_ttft_ms": 1.0`,
+	} {
+		text := strings.Replace(samples["vllm"], old, new, 1)
+		if _, err := Read(strings.NewReader(text), ""); err == nil {
+			t.Errorf("%s is taken", new)
+		}
+	}
+	if d := read(t, "detailed").Stages[0].ICL; d.N != 4 || d.Min != 10 || d.Max != 30 {
+		t.Errorf("gaps of the lists: %+v", d)
+	}
+}

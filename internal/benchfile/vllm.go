@@ -34,6 +34,9 @@ type vllmFile struct {
 	Errors     []string    `json:"errors"`
 }
 
+// rateTolerance is how far a rate may lie from the count and time that it is made of: rounding.
+const rateTolerance = 0.02
+
 func readVLLM(raw []byte) (*Imported, error) {
 	var f vllmFile
 	if err := json.Unmarshal(raw, &f); err != nil {
@@ -62,6 +65,9 @@ func readVLLM(raw []byte) (*Imported, error) {
 	s.Requests.Failed = count(f.Failed.or(f.Prompts.or(f.Completed.v) - f.Completed.v))
 	s.Requests.Sent = s.Requests.OK + s.Requests.Failed
 	s.RequestRate, s.OutputRate, s.To = figure(f.Requests.times(1)), figure(f.Output.v), zero(f.Duration.or(0))
+	if made := f.OutputTotal.times(1 / f.Duration.or(math.NaN())); math.Abs(f.Output.v-made) > rateTolerance*made {
+		return nil, fmt.Errorf("output_throughput %g is not total_output_tokens over duration, %.4g: give the file as vLLM wrote it", f.Output.v, made)
+	}
 	s.InputRate = figure(f.InputTotal.times(1) / f.Duration.times(1))
 	n := s.Requests.OK
 	for metric, into := range map[string]*bench.Dist{"ttft": &s.TTFT, "tpot": &s.TPOT, "itl": &s.ICL, "e2el": &s.E2E} {
@@ -90,6 +96,7 @@ func (f *vllmFile) requests(i *Imported) error {
 	}
 	values := map[string][]float32{}
 	var plain [3][]float64
+	var gaps []float64
 	for k, first := range f.TTFTs {
 		if len(f.Errors) == n && f.Errors[k] != "" || !(first > 0) || f.OutputLens[k] < 1 {
 			continue
@@ -100,6 +107,7 @@ func (f *vllmFile) requests(i *Imported) error {
 				return errors.New("an itl below 0")
 			}
 			whole += d
+			gaps = append(gaps, d*1e3)
 		}
 		plain[0], plain[2] = append(plain[0], first*1e3), append(plain[2], whole*1e3)
 		if f.OutputLens[k] > 1 {
@@ -114,6 +122,9 @@ func (f *vllmFile) requests(i *Imported) error {
 		if d := bench.NewDist(plain[k]); d.N > 0 {
 			*[]*bench.Dist{&s.TTFT, &s.TPOT, &s.E2E}[k] = d
 		}
+	}
+	if d := bench.NewDist(gaps); d.N > 0 {
+		s.ICL = d // of gaps, which the summary's is too, without saying how many
 	}
 	i.Values = []map[string][]float32{values}
 	return nil

@@ -34,10 +34,14 @@ func (env *Env) print(draw func(p *report.Page)) error {
 }
 
 // Run executes one command line, without the program's name, and returns the
-// exit code. An interrupt or a termination signal cancels the context of the
+// exit code. An interrupt, a termination signal or the end of its terminal cancels the context of the
 // running command.
 func Run(args []string, in io.Reader, out, errs io.Writer) int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ends := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) { // as under nohup
+		ends = append(ends, syscall.SIGHUP)
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), ends...)
 	defer stop()
 	log.SetOutput(openai.Log(errs)) // what libraries say that have no logger to be set
 	root := newRoot(&Env{Stdin: in, Stdout: out, Stderr: errs})

@@ -55,6 +55,9 @@ before its first byte. An interrupt stops it and prints what went through.
 		if err != nil {
 			return err
 		}
+		if sameAddress(listen, to) {
+			return usagef("--to %s is the address that is listened on, and connections would go round for ever: name the service's own", to)
+		}
 		p, err := netlab.Start(listen, to, link, uint64(f.seed))
 		if err != nil {
 			return badInput(fmt.Errorf("--listen %s: %w: give a free address such as 127.0.0.1:9000", listen, plainNet(err)))
@@ -72,6 +75,17 @@ before its first byte. An interrupt stops it and prints what went through.
 	}
 	cmd.AddCommand(newHostsCommand(env))
 	return cmd
+}
+
+// sameAddress tells whether connections to one address reach a listener on the other.
+func sameAddress(listen, to string) bool {
+	l, err := net.ResolveTCPAddr("tcp", listen)
+	t, err2 := net.ResolveTCPAddr("tcp", to)
+	if err != nil || err2 != nil || l.Port != t.Port || t.Port == 0 {
+		return false // what is wrong with an address, whoever uses it says
+	}
+	all := l.IP == nil || l.IP.IsUnspecified()
+	return l.IP.Equal(t.IP) || all && (t.IP == nil || t.IP.IsUnspecified() || t.IP.IsLoopback())
 }
 
 // hostPort refuses what no connection can be made to.

@@ -174,3 +174,10 @@ func TestQuantileIntervalsHold(t *testing.T) {
 		t.Errorf("%d of %d intervals hold no change", held, pairs)
 	}
 }
+
+// What is measured is above 0: no change is below -100 %.
+func TestWelchOfFewRequests(t *testing.T) {
+	if w, ok := welch(bench.Dist{N: 4, Mean: 10, Std: 9}, bench.Dist{N: 4, Mean: 6, Std: 5}); !ok || w.low != -1 || w.high < 0 {
+		t.Errorf("%+v", w)
+	}
+}

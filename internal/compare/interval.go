@@ -96,7 +96,8 @@ func resample(into []float64, from []float32, rng *rand.Rand) {
 
 // welch is the interval of the change of the mean, from Welch's for the difference
 // of two means with Satterthwaite's degrees of freedom (Welch 1947), over A's mean;
-// ok is false where a side does not state its deviation.
+// ok is false where a side does not state its deviation. What is measured is above 0, and so no
+// change is below -1.
 func welch(a, b bench.Dist) (i interval, ok bool) {
 	if a.N < 2 || b.N < 2 || !(a.Std >= 0) || !(b.Std >= 0) || !(a.Mean > 0) || math.IsNaN(b.Mean) {
 		return i, false
@@ -109,5 +110,5 @@ func welch(a, b bench.Dist) (i interval, ok bool) {
 	freedom := (va + vb) * (va + vb) / (va*va/float64(a.N-1) + vb*vb/float64(b.N-1))
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: freedom}.Quantile((1 + confidence) / 2)
 	half := t * math.Sqrt(va+vb) / a.Mean
-	return interval{change - half, change + half}, true
+	return interval{max(change-half, -1), change + half}, true
 }

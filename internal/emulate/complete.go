@@ -13,18 +13,19 @@ import (
 
 // exchange is one request and its answer.
 type exchange struct {
-	s      *Server
-	w      http.ResponseWriter
-	r      *http.Request
-	kind   kind
-	body   *body
-	fault  *Fault // nil: none
-	record *Record
-	answer *answer
-	number uint64 // of the request, from which its text is made
-	length int    // tokens of the answer
-	finish string // why it ends
-	buf    []byte // what is to be written
+	s       *Server
+	w       http.ResponseWriter
+	r       *http.Request
+	kind    kind
+	body    *body
+	fault   *Fault // nil: none
+	garbled bool   // garbage went out in the middle of the answer
+	record  *Record
+	answer  *answer
+	number  uint64 // of the request, from which its text is made
+	length  int    // tokens of the answer
+	finish  string // why it ends
+	buf     []byte // what is to be written
 }
 
 // Lengths of answers whose client names none: of a completion OpenAI's default, of
@@ -146,8 +147,15 @@ func (x *exchange) wait() bool {
 	case <-x.answer.more:
 		return true
 	case <-x.r.Context().Done():
-		x.record.Outcome = Cancelled
+		x.gone()
 		return false
+	}
+}
+
+// gone notes that the client is; one that leaves after garbage does so because of it.
+func (x *exchange) gone() {
+	if x.record.Outcome = Cancelled; x.garbled {
+		x.record.Outcome = Faulted
 	}
 }
 
@@ -159,7 +167,7 @@ func (x *exchange) sleep(d time.Duration) bool {
 	case <-t.C:
 		return true
 	case <-x.r.Context().Done():
-		x.record.Outcome = Cancelled
+		x.gone()
 		return false
 	}
 }

@@ -166,6 +166,7 @@ func (x *exchange) midway() bool {
 		return x.sleep(f.Delay)
 	}
 	if f.Kind == "garbage" && x.body.Stream {
+		x.garbled = true
 		x.buf = append(x.buf, "data: {\"id\":\x00\xff\xfe]}\n\n:\x80\x81 not an event\r\r\n\n"...)
 		return true
 	}

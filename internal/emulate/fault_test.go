@@ -106,3 +106,13 @@ func TestShares(t *testing.T) {
 		}
 	}
 }
+
+// A client that leaves after garbage was sent on demand left because of it.
+func TestLeavingAfterGarbage(t *testing.T) {
+	for garbled, want := range map[bool]Outcome{true: Faulted, false: Cancelled} {
+		x := &exchange{record: &Record{}, garbled: garbled}
+		if x.gone(); x.record.Outcome != want {
+			t.Errorf("garbage %v: %s", garbled, x.record.Outcome)
+		}
+	}
+}

@@ -16,7 +16,7 @@ func (x *exchange) stream() {
 	x.record.Headers = x.s.since().Seconds()
 	flush := http.NewResponseController(x.w).Flush
 	if err := flush(); err != nil {
-		x.record.Outcome = Cancelled
+		x.gone()
 		return
 	}
 	head := x.head()
@@ -51,7 +51,7 @@ func (x *exchange) stream() {
 			err = flush()
 		}
 		if err != nil {
-			x.record.Outcome = Cancelled
+			x.gone()
 			return
 		}
 	}

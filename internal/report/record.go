@@ -113,7 +113,7 @@ func resultCells(r *record.Result) []string {
 		}
 	}
 	best, spread, share := "", "", ""
-	if r.Repeats > 1 {
+	if r.Repeats > 1 && r.Best > 0 { // what a document of bench holds states neither
 		best, spread = inSI(r.Best, r.Unit), percent(r.Spread)
 	}
 	if r.CPUShare > 0 {

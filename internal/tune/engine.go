@@ -23,6 +23,26 @@ func plausible(list []Residual) error {
 	return nil
 }
 
+// mostOverFP32 is by how much a CPU multiplies narrow formats faster than FP32, at most: a core with AMX
+// takes 2,048 operations of INT8 a cycle, and 64 of FP32 with AVX-512 (Intel 64 and IA-32 Architectures Optimization
+// Reference Manual, chapter on AMX).
+const mostOverFP32 = 32
+
+// possible refuses rates of products that no CPU with the measured rate of FP32 has.
+func possible(d *hw.Device) error {
+	base := d.Achieved.Matrix[unit.FP32]
+	if !base.Known() || base.Grade != hw.Measured {
+		return nil
+	}
+	for _, f := range []unit.Format{unit.FP16, unit.Q8_0, unit.Q4_0} {
+		if v := d.Achieved.Matrix[f]; v.Known() && v.Value > mostOverFP32*base.Value {
+			return fmt.Errorf("the steps need %.3g TFLOP/s of %s from a CPU of which %.3g of FP32 were measured, and none multiplies %d times as fast: name the model, the machine and the threads that were measured",
+				v.Value/1e12, f, base.Value/1e12, mostOverFP32)
+		}
+	}
+	return nil
+}
+
 // engine fits what an engine's kernels and host do on this machine.
 func (o *Outcome) engine(in *Input) error {
 	points, err := o.points(in)
@@ -55,6 +75,9 @@ func (o *Outcome) engine(in *Input) error {
 		return err
 	}
 	if err := plausible(o.Residuals); err != nil {
+		return err
+	}
+	if err := possible(d); err != nil {
 		return err
 	}
 	o.cached(d, points)
