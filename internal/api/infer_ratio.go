@@ -13,6 +13,7 @@ type RatioAnswer struct {
 	Request         *InferRequest
 	Variant         *deploy.Variant
 	Prefill, Decode []int
+	Listed          bool        // the loads are the request's: none between them is looked at
 	Cells           []RatioCell // one per pair that the cluster holds
 }
 
@@ -67,12 +68,13 @@ func InferRatio(ctx context.Context, r *InferRequest) (*RatioAnswer, error) {
 	if len(variants) != 1 {
 		return nil, fmt.Errorf("a ratio is of one deployment: give one cluster, format, speculation, round trip and overlap each, not %d combinations", len(variants))
 	}
-	if len(r.Concurrency) == 0 {
+	a := &RatioAnswer{Listed: len(r.Concurrency) > 0}
+	if !a.Listed {
 		if r, err = r.withLoads(q, variants); err != nil {
 			return nil, err
 		}
 	}
-	a := &RatioAnswer{Request: r, Variant: variants[0]}
+	a.Request, a.Variant = r, variants[0]
 	have := int(a.Variant.Cluster.GPUs)
 	fewest := [2]int{1, 1}
 	if r.Plan.Prefill.Has(plan.KeyWorkers) {

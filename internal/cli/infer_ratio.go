@@ -13,9 +13,10 @@ func newInferRatioCommand(env *Env) *cobra.Command {
 		Short: "How many prefill workers go with how many decode workers",
 		Long: `Price a plan of two roles with every number of workers of each, 1 to 16, that the cluster holds;
 workers= of a role keeps its number.
-Each pair stands for its best load among those of --concurrency; the best pair gives most output
+Each pair stands for its best load among those of --concurrency, without it and under --slo also between
+powers of two; the best pair gives most output
 per GPU within the objective.`,
-		Example: `  ridgeline infer ratio --model deepseek-r1 --cluster h200x64 --plan 'prefill:tp=8;decode:tp=8' --isl 4096 --osl 1024 --concurrency 64..1024 --slo ttft=2s,tpot=50ms
+		Example: `  ridgeline infer ratio --model deepseek-r1 --cluster h200x64 --plan 'prefill:tp=8;decode:tp=8' --isl 4096 --osl 1024 --slo ttft=2s,tpot=50ms
   ridgeline infer ratio --model llama-3.1-8b --cluster h100x8 --plan 'prefill:tp=1;decode:tp=1' --isl 2048 --osl 256 --concurrency 1..256 --json`,
 		Args: positional(0, 0, ""),
 	}

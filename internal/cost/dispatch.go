@@ -25,6 +25,8 @@ const (
 //
 //	network  = Bytes x distinct nodes x (N-1)/N
 //	scale-up = Bytes x distinct GPUs x (g-1)/g
+//
+// Uneven experts send more tokens to some; the GPU and the node that get most set the time.
 func (m *Machine) dispatch(p placement, c *work.Comm, a *alternatives) {
 	b := float64(c.Bytes)
 	g, nodes := float64(p.inNode), float64(p.nodes)
@@ -33,13 +35,13 @@ func (m *Machine) dispatch(p placement, c *work.Comm, a *alternatives) {
 		return
 	}
 	if m.options.CopyPerChoice {
-		m.allToAll(p, b*choices(c), a)
+		m.allToAll(p, b*choices(c)*min(max(c.Fullest, 1), float64(p.n)), a)
 		return
 	}
 	a.add(m.transfer(legs{
 		name: "dispatch", latency: m.exchangeLatency(p), uplink: !m.rails,
-		scaleUp:     b * distinctGPUs(p, c) * (g - 1) / g,
-		network:     b * distinctNodes(p, c) * (nodes - 1) / nodes,
+		scaleUp:     b * fullestGPU(p, c) * (g - 1) / g,
+		network:     b * fullestNode(p, c) * (nodes - 1) / nodes,
 		scaleUpPart: dispatchScaleUp, nicPart: dispatchNIC, streamed: true,
 	}))
 }

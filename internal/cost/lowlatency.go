@@ -8,7 +8,9 @@ import "github.com/ridgeline/ridgeline/internal/work"
 // network where it lies on another node (deepseek-ai/DeepEP).
 //
 //	normal       scale-up = Bytes x distinct GPUs x (g-1)/g
-//	low latency  scale-up = Bytes x k x (g-1)/n, network = Bytes x k x (n-g)/n
+//	low latency  scale-up = Bytes x k x (g-1)/n x F, network = Bytes x k x (n-g)/n x F
+//
+// The rank that gets most, F times the mean, sets the time both ways.
 func (m *Machine) exchange(p placement, c *work.Comm, a *alternatives) {
 	x, back := &m.serving.exchange, 0
 	if c.LowLatency {
@@ -27,9 +29,10 @@ func (m *Machine) exchange(p placement, c *work.Comm, a *alternatives) {
 	}
 	if c.LowLatency {
 		l.name = "low-latency dispatch"
-		l.scaleUp, l.network = b*choices(c)*(g-1)/n, b*choices(c)*(n-g)/n
+		copies := b * choices(c) * min(max(c.Fullest, 1), n)
+		l.scaleUp, l.network = copies*(g-1)/n, copies*(n-g)/n
 	} else {
-		l.scaleUp = b * distinctGPUs(p, c) * (g - 1) / g
+		l.scaleUp = b * fullestGPU(p, c) * (g - 1) / g
 	}
 	share := dispatchScaleUp
 	if x.Share[back] > 0 && m.peakScaleUp > 0 && m.scaleUp > 0 {

@@ -11,7 +11,10 @@ import (
 // calibrate fits the correction to what was measured at the first concurrency of
 // the question, on the one layout that it names.
 func calibrate(q *Question, v *Variant, list []candidate) (*infer.Calibration, error) {
-	if len(list) != 1 || list[0].split != nil {
+	if len(list) == 1 && list[0].split != nil {
+		return nil, fmt.Errorf("--calibrate: a measured time per token belongs to one engine and the plan has two roles: give a plan of one role")
+	}
+	if len(list) != 1 {
 		return nil, fmt.Errorf("--calibrate: the measured points belong to one layout and the plan leaves %d open: name tp, pp and dp in --plan", len(list))
 	}
 	x := list[0].instance
@@ -32,6 +35,17 @@ func (q *Question) Calibrate(v *Variant, x plan.Serving, instances int) (*infer.
 	n := (q.Concurrency[0] + instances - 1) / instances
 	b := &infer.Batch{Decode: n, DecodeContext: int64(n) * (q.ISL + q.OSL/2)}
 	at := map[unit.Seconds]*Instance{}
+	for _, m := range q.Measured {
+		if m.RTT <= 0 {
+			continue
+		}
+		if at[m.RTT], err = q.buildAt(v, x, m.RTT); err != nil {
+			return nil, err
+		}
+		if at[m.RTT].Stepper.Step(b).Wire == 0 {
+			return nil, fmt.Errorf("--calibrate: %s stays inside a node, nothing crosses a network: write rtt=0ms", x.String())
+		}
+	}
 	tpot := func(c *infer.Calibration, rtt unit.Seconds) (unit.Seconds, error) {
 		if at[rtt] == nil {
 			if at[rtt], err = q.buildAt(v, x, rtt); err != nil {

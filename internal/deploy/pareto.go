@@ -26,5 +26,18 @@ func Front(points []*Point) []*Point {
 	return front
 }
 
+// served is points without those that only wait longer than another: of a deployment
+// whose requests queue, the point with the fewest in flight gives as much, and what more
+// requests change of a time per token nobody gets before their waiting.
+func served(points []*Point) []*Point {
+	first := map[string]int{} // of a deployment, in flight
+	for _, p := range points {
+		if n, ok := first[p.String()]; p.Queued && (!ok || p.Concurrency < n) {
+			first[p.String()] = p.Concurrency
+		}
+	}
+	return slices.DeleteFunc(slices.Clone(points), func(p *Point) bool { return p.Queued && p.Concurrency > first[p.String()] })
+}
+
 // grid is v in steps of alike.
 func grid(v float64) float64 { return math.Floor(math.Log(v) / math.Log1p(alike)) }

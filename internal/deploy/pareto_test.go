@@ -55,5 +55,29 @@ func TestFrontOfASearch(t *testing.T) {
 	if len(front) < 4 {
 		t.Errorf("%d points", len(front))
 	}
-	checkFront(t, all(t, q, v), front)
+	checkFront(t, served(all(t, q, v)), front)
+}
+
+// Beyond saturation two roles wait in a queue, whatever fills them, and a front holds no
+// point that only waits longer than another of its deployment.
+func TestFrontWithoutLongQueues(t *testing.T) {
+	q, v := ask(t, "deepseek-r1", "h200x64", "prefill:tp=1,dp=8,ep=8,workers=1;decode:tp=1,dp=32,ep=32,workers=1", 1024, 1024, 256, 8192, 16384, 32768)
+	o := search(t, q, v)
+	queued := 0
+	for _, p := range o.Points {
+		if p.Queued != (p.Bound == BoundQueue) || p.Queued != (p.Concurrency > 256) {
+			t.Errorf("%d in flight: queued %t, bound by %s", p.Concurrency, p.Queued, p.Bound)
+		}
+	}
+	for _, p := range o.Front {
+		if p.Queued {
+			queued++
+			if p.Concurrency != 8192 {
+				t.Errorf("%d in flight on the front, TTFT %v", p.Concurrency, p.TTFT)
+			}
+		}
+	}
+	if queued != 1 {
+		t.Errorf("%d points of the front wait in a queue, want 1", queued)
+	}
 }

@@ -174,5 +174,5 @@ func (o *Outcome) conclude(q *Question, all []*Point) {
 		}
 	}
 	o.Best = pick(o.Points, q.SLO)
-	o.Front = Front(all)
+	o.Front = Front(served(all))
 }

@@ -134,17 +134,19 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	p.Queued, p.Reading = s.Full, s.PrefillBusy
 	p.Steady.InStep, p.Steady.Burst, p.Steady.Steady = r.InStep && n > 1, s.Burst, s.Steady
 	p.Bound = p.binds()
-	switch s.Bound {
-	case "prefill":
-		p.Bound = BoundPrefill
-	case "kv transfer":
-		p.Bound = BoundTransfer
-	case "kv capacity":
+	switch {
+	case s.Bound == "kv capacity":
 		p.Bound, p.Queued = BoundQueue, true
 		p.Steady.Limit, p.Steady.Running = infer.CacheFull, int64(r.MaxDecode)
 		if int64(r.MaxDecode) < r.decode.Engine.MaxConcurrency(r.length) {
 			p.Steady.Limit = infer.SlotsFull
 		}
+	case s.Full:
+		p.Bound = BoundQueue
+	case s.Bound == "prefill":
+		p.Bound = BoundPrefill
+	case s.Bound == "kv transfer":
+		p.Bound = BoundTransfer
 	}
 	return p
 }

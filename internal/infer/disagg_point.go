@@ -75,9 +75,10 @@ func (r *rates) point(x, y, concurrency int) DisaggPoint {
 	}
 	answer := unit.Seconds(d.OSL-1) * p.TPOT
 	p.scale(min(flying/float64(p.Steady+answer), most) / p.Requests)
+	p.Full = flying > (1+saturated)*most*float64(p.Steady-p.Queue+answer) // more than the rate keeps in flight where none waits
 	burst := r.burst(x, y, min(concurrency, y*d.MaxDecode))
 	if over := unit.Seconds(flying/p.Requests) - answer - p.Steady; over > 0 {
-		p.Full = over > saturated*(p.Steady+answer)
+		p.Full = p.Full || over > saturated*(p.Steady+answer)
 		p.Queue, p.Steady = p.Queue+over, p.Steady+over
 		if n == d.MaxDecode {
 			burst += over
@@ -89,8 +90,9 @@ func (r *rates) point(x, y, concurrency int) DisaggPoint {
 	return p
 }
 
-// saturated is the wait over the time in the system from which it counts as a queue; what
-// is less is the interpolation's.
+// saturated is the wait over the time in the system, and the requests in flight over those
+// that a full role serves without any, from which it counts as a queue; what is less is the
+// interpolation's.
 const saturated = 1e-2
 
 // burst is the mean time to the first token of n requests that come at once: full steps

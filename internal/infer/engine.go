@@ -78,6 +78,7 @@ func New(s *Setup) (*Engine, error) {
 	e.layers()
 	e.machine = e.machine.Reading(e.WorkingSet())
 	e.expertKernel()
+	e.ops.Imbalance = e.imbalance
 	e.tabulate()
 	e.crossings()
 	return e, e.measure()

@@ -33,10 +33,8 @@ type MemoryError struct {
 
 // Error is one line.
 func (e *MemoryError) Error() string {
-	return fmt.Sprintf("%s takes %.1f GiB per GPU of %.1f GiB: %s", e.What, gib(e.Need), gib(e.Have), e.Mend)
+	return fmt.Sprintf("%s takes %s per GPU of %s: %s", e.What, unit.FormatGB(e.Need), unit.FormatGB(e.Have), e.Mend)
 }
-
-func gib(b unit.Bytes) float64 { return float64(b) / (1 << 30) }
 
 // measure fills the memory table of the stage with the least room for sequences of
 // the usual context, and errs where one of them has no room for any.

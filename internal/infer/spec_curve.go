@@ -1,5 +1,7 @@
 package infer
 
+import "slices"
+
 // SpecPoint compares one decode step with and without speculation.
 type SpecPoint struct {
 	Batch       int // sequences
@@ -31,8 +33,9 @@ func SpecCurve(s *Speculative, context int64, batches []int) []SpecPoint {
 // SpecVerdict says where speculation pays. Batches are 0 where none qualifies.
 type SpecVerdict struct {
 	Best  SpecPoint // the largest speedup
-	Fades int       // first batch after Best with less than half of its gain
+	Fades int       // from this batch on all have less than half of the gain of Best
 	Loses int       // first batch with a speedup below 1
+	Gains int       // first batch after the last loss, where one is: it pays again
 	Worst SpecPoint // the smallest speedup; larger batches may do better again, once every expert is touched anyway
 }
 
@@ -55,10 +58,18 @@ func Verdict(points []SpecPoint) (v SpecVerdict) {
 		}
 	}
 	v.Best = points[best]
-	for _, p := range points[best+1:] {
-		if p.Speedup-1 < (v.Best.Speedup-1)/2 {
-			v.Fades = p.Batch
+	for _, p := range slices.Backward(points[best+1:]) {
+		if p.Speedup-1 >= (v.Best.Speedup-1)/2 {
 			break
+		}
+		v.Fades = p.Batch
+	}
+	for _, p := range slices.Backward(points) {
+		if p.Speedup < 1 {
+			break
+		}
+		if v.Loses > 0 {
+			v.Gains = p.Batch
 		}
 	}
 	return v

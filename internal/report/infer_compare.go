@@ -44,11 +44,11 @@ func inferFront(p *Page, a *api.InferAnswer) {
 		return // the points of one layout stand in the table of loads
 	}
 	p.section("Pareto front: no deployment gives a user and a GPU more at once")
-	columns := []Column{Right("tok/s/user"), Right("tok/s/GPU"), Right("in flight"), Right("GPUs"), Right("USD/M tok"), Left("variant"), Left("plan")}
+	columns := []Column{Right("tok/s/user"), Right("tok/s/GPU"), Right("TTFT"), Right("in flight"), Right("GPUs"), Right("USD/M tok"), Left("variant"), Left("plan")}
 	var rows [][]string
 	for _, i := range thinned(len(a.Front), mostFront) {
 		x := a.Front[i]
-		rows = append(rows, []string{rate(x.PerUser()), rate(x.PerGPU()), Grouped(int64(x.Concurrency)), strconv.Itoa(x.Layout.GPUs()),
+		rows = append(rows, []string{rate(x.PerUser()), rate(x.PerGPU()), unit.FormatSeconds(x.TTFT), Grouped(int64(x.Concurrency)), strconv.Itoa(x.Layout.GPUs()),
 			perMillion(x.Point), variantName(a, x.Variant, true), x.String()})
 	}
 	p.planTable(withoutEmpty(columns, rows))

@@ -135,9 +135,12 @@ func draftingText(d *api.Drafting) string {
 	if v.Fades > 0 {
 		parts = append(parts, fmt.Sprintf("From %s half of that gain is gone.", Grouped(int64(v.Fades))))
 	}
-	if v.Loses > 0 {
+	switch {
+	case v.Gains > 0:
+		parts = append(parts, fmt.Sprintf("From %s it is a loss, from %s it pays again.", Grouped(int64(v.Loses)), Grouped(int64(v.Gains))))
+	case v.Loses > 0:
 		parts = append(parts, fmt.Sprintf("From %s it is a loss.", Grouped(int64(v.Loses))))
-	} else {
+	default:
 		parts = append(parts, fmt.Sprintf("It is no loss up to %s; least is x %.2f at %s.", Grouped(int64(d.Curve[len(d.Curve)-1].Batch)), v.Worst.Speedup, Grouped(int64(v.Worst.Batch))))
 	}
 	if d.With != nil {

@@ -42,6 +42,9 @@ func Ratio(p *Page, a *api.RatioAnswer) {
 	if r.SLO.Any() && best.Met {
 		p.Text(0, "* meets the objective.")
 	}
+	if r.SLO.Any() && a.Listed {
+		p.Text(0, "Each pair stands for one of the loads listed: which pair is best depends on them. Without --concurrency the best load of each between powers of two is looked for.")
+	}
 	if max(len(a.Prefill), len(a.Decode)) > ratioWide {
 		p.Text(0, "Numbers between those shown were priced, too: --json lists all.")
 	}

@@ -54,10 +54,16 @@ func Saturate(ctx context.Context, service *Service, load *workload.Workload, se
 }
 
 // Sustained is the capacity c, or what a run of such requests gave where that is more. Users of equal lengths who come in groups keep them, and
-// groups may pass what those apart of each other get.
+// groups may pass what those apart of each other get; a trace has hours of shorter answers or of more common prefixes.
 func Sustained(c infer.Capacity, r *Result) infer.Capacity {
-	if rate := r.Mean().OutputRate; rate > c.Output && r.Overload == "" {
-		c.Requests, c.Output = c.Requests*rate/c.Output, rate
+	for _, s := range []*Summary{r.Mean(), &r.Whole} {
+		if rate := s.OutputRate; rate > c.Output {
+			c.Requests, c.Output = c.Requests*rate/c.Output, rate
+		}
+	}
+	c.Requests = max(c.Requests, r.Whole.RequestRate)
+	if r.Overload != "" { // else the edges of a short stretch cut answers
+		c.Requests = max(c.Requests, r.Mean().RequestRate)
 	}
 	return c
 }

@@ -113,7 +113,7 @@ func TestWrongRowsAreToldFromUnpredictable(t *testing.T) {
 		{"b,llama-3.1-8b,h100,vllm,,aggregated,bf16,,none,1024,128,8,2,2,1,1,2,60,8", "has no routed experts", true},
 		{"b,llama-3.1-8b,h100,vllm,,aggregated,bf16,,mtp,1024,128,8,1,1,1,1,1,60,8", `column "spec_decode": `, true},
 		{"b,llama-3.1-8b,h100,vllm,x.y,aggregated,bf16,,none,1024,128,8,1,1,1,1,1,60,8", `column "engine_version" is "x.y"`, true},
-		{"b,llama-3.1-70b,h100,vllm,,aggregated,bf16,,none,1024,128,8,1,1,1,1,1,60,8", "GiB per GPU", false},
+		{"b,llama-3.1-70b,h100,vllm,,aggregated,bf16,,none,1024,128,8,1,1,1,1,1,60,8", "GB per GPU", false},
 	} {
 		runs, bad, err := ReadServing(strings.NewReader(servingHeader+goodServing+c.row+"\n"), "x")
 		if err != nil {

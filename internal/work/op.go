@@ -135,5 +135,7 @@ type Comm struct {
 	Eager   bool // launched by the host, not from a CUDA graph
 	// Dispatch: the low-latency kernels of decode steps; Combine the way back.
 	LowLatency, Combine bool
-	SMs                 int64 // Dispatch: multiprocessors its normal kernels take; 0 = the usual 20
+	// Dispatch: choices of the fullest rank over the mean; 0 = even.
+	Fullest float64
+	SMs     int64 // Dispatch: multiprocessors its normal kernels take; 0 = the usual 20
 }

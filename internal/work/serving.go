@@ -31,6 +31,9 @@ type Serving struct {
 	ExpertKernel string
 	// LowLatency marks dispatch by the kernels of decode steps.
 	LowLatency bool
+	// Imbalance is the choices of the fullest expert rank over the mean when the replicas
+	// route so many tokens together; nil = even.
+	Imbalance func(tokens float64) float64
 }
 
 // Linear is the formats of a matrix in memory and in products. The zero value is 16 bit.

@@ -69,7 +69,7 @@ func (s *Serving) routed(dst []Op, f *model.FFN, n int64) []Op {
 		if f.SharedInner > 0 {
 			dst = s.mlp(dst, partShared, own, f.SharedInner, f.Gated)
 		}
-		dst = s.exchange(dst, f, own)
+		dst = s.exchange(dst, f, own, n*int64(s.Plan.DP))
 		return s.comm(dst, "token gather", partExpert, Comm{Kind: AllGather, Axis: AxisTP, Size: tp, Stride: 1, Bytes: unit.Bytes(n * h * bf16)})
 	}
 	if f.SharedInner > 0 {
@@ -78,10 +78,13 @@ func (s *Serving) routed(dst []Op, f *model.FFN, n int64) []Op {
 	return s.reduce(dst, "ffn all-reduce", partExpert, n)
 }
 
-// exchange is dispatch and combine of n tokens of this rank.
-func (s *Serving) exchange(dst []Op, f *model.FFN, n int64) []Op {
+// exchange is dispatch and combine of n tokens of this rank, all of the replicas together.
+func (s *Serving) exchange(dst []Op, f *model.FFN, n, all int64) []Op {
 	c := Comm{Kind: Dispatch, Axis: AxisEP, Size: int64(s.Plan.EP), Stride: 1, Bytes: s.Dispatch.Size(n * s.Model.Hidden),
 		TopK: f.TopK, TopGroups: f.TopGroups, Groups: f.Groups, Experts: f.Experts, LowLatency: s.LowLatency}
+	if s.Imbalance != nil {
+		c.Fullest = s.Imbalance(float64(all))
+	}
 	dst = s.comm(dst, "dispatch", partExpert, c)
 	c.Bytes, c.Combine = unit.Bytes(n*s.Model.Hidden*bf16), true
 	return s.comm(dst, "combine", partExpert, c)
