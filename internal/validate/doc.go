@@ -1,7 +1,7 @@
 // Package validate compares predictions with published measurements, by kind:
 // it reads the runs, predicts each from its description alone and states the
 // errors, all of them. Its tests fit the few constants that only whole runs can
-// show, see refit_constants_test.go.
+// show, see refit_test.go.
 //
 // Opinion: a run that cannot be predicted is listed with its reason, never
 // dropped; nothing of a run's own measurement reaches its prediction; what a

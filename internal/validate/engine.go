@@ -84,7 +84,7 @@ var engines = map[string]engine{
 // eagerShares are what two engines lose beside the Megatron family that the sustained shares
 // come from: element-wise kernels that eager PyTorch of 2023 does not fuse (mosaic), kernels and
 // collectives of 2021 in snapshots of the second step (bloom). Each is the median over the
-// engine's runs below longSeq tokens of all GPUs together (refit_constants_test.go).
+// engine's runs below longSeq tokens of all GPUs together (refit_test.go).
 var eagerShares = map[string]float64{"mosaic": 0.900, "bloom": 0.826}
 
 // engineOf is the engine of a run.
@@ -102,7 +102,7 @@ func engineOf(r *Run) engine {
 
 // olderAttention is the share of current fused attention's rate that the kernels
 // of 2023 reach, by GPU generation: fitted over mosaic's runs of 16,384 tokens and
-// more, in which attention is most of the work (refit_constants_test.go). They used none of
+// more, in which attention is most of the work (refit_test.go). They used none of
 // Hopper's asynchronous instructions, hence the difference.
 var olderAttention = map[string]float64{"ampere": 0.85, "hopper": 0.40}
 

@@ -54,8 +54,11 @@ func alone(ctx context.Context, runs []Run, p *Predictor) ([]lone, error) {
 	return list, nil
 }
 
-// again is the constants of whole steps fitted again to some runs, as Refit does
-// (refit_constants_test.go); kept once asked for.
+// again is the constants that no kernel table shows, fitted to whole steps of some runs, one
+// after the other: the sustained shares to dense models, then the experts' wait to the others,
+// the eager engines' shares and their attention to their own runs. Each is the median of the
+// values with which single runs would be exact; kept once asked for. The stored ones are those
+// of all published runs (refit_test.go).
 type again struct {
 	p         *Predictor
 	runs      []lone
@@ -79,23 +82,29 @@ func (a *again) share(p *Prediction) float64 {
 	return v
 }
 
-// family is the sustained share that the dense runs of the Megatron family give a device: the
-// median of its own runs, where there are at least leastRows, else of the devices of
-// its generation, else of the generations; 0 of none.
-func family(list []lone, p *Prediction) float64 {
-	runs := map[string]map[string][]float64{} // by generation and device
+// denseShares is the sustained shares of the dense runs of the Megatron family, by generation
+// and device.
+func denseShares(list []lone) map[string]map[string][]float64 {
+	shares := map[string]map[string][]float64{}
 	for i := range list {
 		y := &list[i]
 		if y.p.MoE || eagerShares[y.Source] > 0 {
 			continue
 		}
-		if runs[y.p.Arch] == nil {
-			runs[y.p.Arch] = map[string][]float64{}
+		if shares[y.p.Arch] == nil {
+			shares[y.p.Arch] = map[string][]float64{}
 		}
-		runs[y.p.Arch][y.p.Device] = append(runs[y.p.Arch][y.p.Device], y.share)
+		shares[y.p.Arch][y.p.Device] = append(shares[y.p.Arch][y.p.Device], y.share)
 	}
+	return shares
+}
+
+// family is the sustained share that the dense runs of the Megatron family give a device: the
+// median of its own runs, where there are at least leastRows, else of the devices of
+// its generation, else of the generations; 0 of none.
+func family(list []lone, p *Prediction) float64 {
 	archs := map[string]float64{}
-	for arch, devices := range runs {
+	for arch, devices := range denseShares(list) {
 		var shares []float64
 		for device, v := range devices {
 			if len(v) < leastRows {
@@ -126,17 +135,22 @@ func medianOrZero(v []float64) float64 {
 // expertWait is the wait of a layer with routed experts, 0 where no run tells.
 func (a *again) expertWait() unit.Seconds {
 	if a.wait == nil {
-		var v []float64
-		for i := range a.runs {
-			y := &a.runs[i]
-			if share := a.share(y.p); y.waits && y.inFits() && eagerShares[y.Source] == 0 && share > 0 {
-				v = append(v, float64(y.waitAt(share)))
-			}
-		}
-		w := unit.Seconds(medianOrZero(v))
+		w := unit.Seconds(medianOrZero(a.expertWaits()))
 		a.wait = &w
 	}
 	return *a.wait
+}
+
+// expertWaits is the waits with which single runs of the Megatron family would be exact, seconds.
+func (a *again) expertWaits() []float64 {
+	var v []float64
+	for i := range a.runs {
+		y := &a.runs[i]
+		if share := a.share(y.p); y.waits && y.inFits() && eagerShares[y.Source] == 0 && share > 0 {
+			v = append(v, float64(y.waitAt(share)))
+		}
+	}
+	return v
 }
 
 // eagerShare is what a source's engine leaves of the sustained share, 0 where no run tells.
