@@ -132,7 +132,7 @@ type wholeTime struct {
 }
 
 func wholeTimes(w *hw.WholeRuns) []wholeTime {
-	return []wholeTime{{"prompt_us", &w.Prompt}, {"request_token_us", &w.RequestToken}}
+	return []wholeTime{{"prompt_us", &w.Prompt}, {"request_us", &w.Request}, {"request_token_us", &w.RequestToken}}
 }
 
 // decodeWholeRuns reads the constants that were fitted to whole runs, which every

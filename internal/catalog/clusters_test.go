@@ -346,6 +346,7 @@ engines:
     step_us: 12
     sustained_share: 0.8
     prompt_us: 70
+    request_us: 40000
     request_token_us: 2.5
     launch_share: 0.5
     arrival: 2
@@ -359,7 +360,7 @@ func TestWholeRunsOfAMachine(t *testing.T) {
 		t.Fatal(err)
 	}
 	h := c.Device.Kernels.HostOf("vllm")
-	if w := h.Whole; w == nil || w.Sustained != 0.8 || w.Quantise != 0 || w.Arrival != 2 || math.Abs(float64(w.Prompt)/70e-6-1) > 1e-12 {
+	if w := h.Whole; w == nil || w.Sustained != 0.8 || w.Quantise != 0 || w.Arrival != 2 || math.Abs(float64(w.Prompt)/70e-6-1) > 1e-12 || math.Abs(float64(w.Request)/40e-3-1) > 1e-12 {
 		t.Errorf("%+v", h)
 	}
 	for text, says := range map[string]string{"    sustained_share: 0.8\n": "", "sustained_share: 0.8": "sustained_share: 1.2", "arrival: 2": "arrival: 20", "launch_share": "launch_part"} {

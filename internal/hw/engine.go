@@ -29,7 +29,8 @@ type Host struct {
 // WholeRuns is the other constants of an engine's profile (see infer.Profile), where they
 // were fitted to whole runs on the machine.
 type WholeRuns struct {
-	Prompt, RequestToken        unit.Seconds
+	Prompt                      unit.Seconds
+	Request, RequestToken       unit.Seconds
 	Sustained, Launch, Quantise float64
 	Arrival, Admission          float64
 }

@@ -127,7 +127,8 @@ func ProfileOn(text string, d *hw.Device) (*Profile, error) {
 		own := *p
 		own.Step, own.Sequence, own.Grade, own.Source = h.Step, h.Sequence, hw.Measured, h.Source
 		if w := h.Whole; w != nil {
-			own.Prompt, own.RequestToken, own.Sustained, own.Launch, own.Quantise, own.Arrival, own.Admission = w.Prompt, w.RequestToken, w.Sustained, w.Launch, w.Quantise, w.Arrival, w.Admission
+			own.Prompt, own.Request, own.RequestToken = w.Prompt, w.Request, w.RequestToken
+			own.Sustained, own.Launch, own.Quantise, own.Arrival, own.Admission = w.Sustained, w.Launch, w.Quantise, w.Arrival, w.Admission
 		} else { // steps timed alone say nothing of the way to the engine
 			own.Request, own.RequestToken = 0, 0
 		}

@@ -99,6 +99,7 @@ type steady struct {
 	evicts   bool    // the cache is full and no room is set aside for whole answers
 	full     bool    // more clients than places: who ends is followed at once
 	others   float64 // (n-1)/n: what one of n clients sees of a population
+	entry    float64 // of a request, outside the instance: see Profile.Entry
 	batch    Batch
 	last     *reading // of the budget and population asked about last
 }
@@ -108,7 +109,7 @@ type steady struct {
 // leaves room for:
 //
 //	step    = sum over k of P(k) mixed(n, k chunks),  mean of k: q = n/steps x chunks
-//	clients = n + rate x TTFT + waiting,              rate = n/(steps x step)
+//	clients = n + rate x (TTFT + entry) + waiting,    rate = n/(steps x step)
 //
 // n is the sequences that generate at once, q the prompt chunks per step, P Poisson's
 // law or, for requests that are all alike, that of groups. Where q reaches what fits,
@@ -154,6 +155,7 @@ func newSteady(e *Engine, l *Load) *steady {
 		s.alone = !s.turns
 	}
 	s.steps = float64(l.OSL-1) / s.tokens
+	s.entry = float64(e.profile.Entry(l.ISL))
 	s.context = float64(l.ISL) + float64(l.OSL)/2
 	return s
 }
@@ -200,14 +202,14 @@ func (s *steady) solve() Point {
 	return s.point(n, step, first, held, limit)
 }
 
-// population is how many clients generate if n did so: all but those who wait or are
-// read; of those with a place, all but those who are read.
+// population is how many clients generate if n did so: all but those who wait, are
+// read or are on their way; of those with a place, all but those who are read.
 func (s *steady) population(n, step, first, held float64) float64 {
 	if s.steps <= 0 {
 		return n
 	}
 	rate := n / (s.steps * step)
-	next := n * float64(s.l.Concurrency) / (n + rate*first)
+	next := n * float64(s.l.Concurrency) / (n + rate*(first+s.entry))
 	if s.full {
 		next = min(next, n*held/(n+rate*s.reads(n)))
 	}

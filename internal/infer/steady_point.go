@@ -28,8 +28,8 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	}
 	// Little's law gives the wait of those who neither generate nor are read nor are
 	// on their way between client and engine.
-	entry := s.e.profile.Entry(l.ISL)
-	busy := answer + first + float64(entry)
+	entry := unit.Seconds(s.entry)
+	busy := answer + first + s.entry
 	wait := max(c/p.Requests-busy, 0)
 	if wait < 1e-2*busy { // the iteration's tolerance, no queue
 		wait = 0

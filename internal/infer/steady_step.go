@@ -45,7 +45,7 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	if s.l.Spec != nil && !s.l.Spec.certain() {
 		first += max(s.admission(decode)-others/2*prompt, 0)
 	}
-	n := clients * answer / (first + answer)
+	n := clients * answer / (first + answer + s.entry)
 	p = s.point(n, answer/s.steps, first, held, limit)
 	p.InStep = clients > 1
 	p.Step = s.decode(clients)

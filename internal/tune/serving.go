@@ -41,7 +41,7 @@ func (o *Outcome) serving(ctx context.Context, in *Input) error {
 			source += "; " + warning
 		}
 		h := hw.Host{Step: p.Step, Sequence: p.Sequence, Source: source,
-			Whole: &hw.WholeRuns{Prompt: p.Prompt, RequestToken: p.RequestToken, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
+			Whole: &hw.WholeRuns{Prompt: p.Prompt, Request: p.Request, RequestToken: p.RequestToken, Sustained: p.Sustained, Launch: p.Launch, Quantise: p.Quantise, Arrival: p.Arrival, Admission: p.Admission}}
 		o.host(p.Engine, h)
 		o.Residuals = append(o.Residuals, servingResiduals(f)...)
 	}

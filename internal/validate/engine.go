@@ -104,7 +104,7 @@ func engineOf(r *Run) engine {
 // of 2023 reach, by GPU generation: fitted over mosaic's runs of 16,384 tokens and
 // more, in which attention is most of the work (refit_test.go). They used none of
 // Hopper's asynchronous instructions, hence the difference.
-var olderAttention = map[string]float64{"ampere": 0.85, "hopper": 0.40}
+var olderAttention = map[string]float64{"ampere": 0.874, "hopper": 0.421}
 
 // bridgeOptions sets what Megatron-Bridge's recipes for mixtures of experts on Blackwell say beyond
 // the rows (NVIDIA-NeMo/Megatron-Bridge:src/megatron/bridge/perf_recipes, commit 067f987, which is later

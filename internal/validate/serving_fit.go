@@ -41,22 +41,26 @@ const micro = 1e-6
 // are what each can mean: a step takes its host up to 4 ms and each sequence of it up
 // to 100 us; under lasting load clocks fall by at least a tenth (fact I9's prefill
 // units); kernels hide some or none of their start; ranks of a node wait for each
-// other up to as long again; tokenisers read at least 100,000 tokens per second.
+// other up to as long again; who comes waits for the step that is planned while another runs, at
+// least; tokenisers read at least 100,000 tokens per second; a request is
+// through HTTP, the processes before the scheduler and back to its client in a fifth of a second.
 // What is usual, and the spread about it, are mean and deviation of five releases (two of
 // SGLang and of TensorRT-LLM, one of vLLM) fitted with the bounds alone, but of step_us and
 // admission_steps. All three engines plan a step while the one before runs, so that none of
 // its host's time is usual; the releases lie 900 us from that. Operators choose admission:
-// its spread is that of even odds over the bounds.
+// its spread is that of even odds over the bounds. Those of request_us are of such fits with it, of
+// 7 (vLLM) to 115 ms (SGLang); the others' moved within their spread.
 var knobs = []knob{
 	{"step_us", "runs of small models at few users", 0, 900 * micro, 0, 4e-3, func(p *infer.Profile) float64 { return float64(p.Step) }, func(p *infer.Profile, v float64) { p.Step = unit.Seconds(v) }},
 	{"sequence_us", "runs of small models at 64 users and more", 8.6 * micro, 8.4 * micro, 0, 100 * micro, func(p *infer.Profile) float64 { return float64(p.Sequence) }, func(p *infer.Profile, v float64) { p.Sequence = unit.Seconds(v) }},
 	{"prompt_us", "TTFT of short prompts at one user", 770 * micro, 720 * micro, 0, 20e-3, func(p *infer.Profile) float64 { return float64(p.Prompt) }, func(p *infer.Profile, v float64) { p.Prompt = unit.Seconds(v) }},
 	{"sustained_share", "runs of large models at many users", 0.875, 0.025, 0.75, 0.9, func(p *infer.Profile) float64 { return p.Sustained }, func(p *infer.Profile, v float64) { p.Sustained = v }},
 	{"request_token_us", "TTFT of long prompts at one user", 3 * micro, 0.7 * micro, 0, 10 * micro, func(p *infer.Profile) float64 { return float64(p.RequestToken) }, func(p *infer.Profile, v float64) { p.RequestToken = unit.Seconds(v) }},
+	{"request_us", "TTFT of short prompts at few users", 52000 * micro, 44000 * micro, 0, 200e-3, func(p *infer.Profile) float64 { return float64(p.Request) }, func(p *infer.Profile, v float64) { p.Request = unit.Seconds(v) }},
 	{"launch_share", "runs of small models at few users, or on several GPUs", 0.69, 0.26, 0, 1.2, func(p *infer.Profile) float64 { return p.Launch }, func(p *infer.Profile, v float64) { p.Launch = v }},
 	{"quantise_share", "runs with weights in FP8 or fewer bits", 0.49, 0.24, 0, 1, func(p *infer.Profile) float64 { return p.Quantise }, func(p *infer.Profile, v float64) { p.Quantise = v }},
 	{"arrival", "runs on several GPUs", 1.54, 0.15, 1, 2, func(p *infer.Profile) float64 { return p.Arrival }, func(p *infer.Profile, v float64) { p.Arrival = v }},
-	{"admission_steps", "TTFT at two users and more", 10, 17, 0, 60, func(p *infer.Profile) float64 { return p.Admission }, func(p *infer.Profile, v float64) { p.Admission = v }},
+	{"admission_steps", "TTFT at two users and more", 10, 17, 1, 60, func(p *infer.Profile) float64 { return p.Admission }, func(p *infer.Profile, v float64) { p.Admission = v }},
 }
 
 // local are the knobs that a GPU generation has of its own: how kernels overlap and

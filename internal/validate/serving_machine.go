@@ -212,6 +212,6 @@ type Constant struct {
 
 // Constants are the fitted constants of a profile.
 func Constants(p *infer.Profile) []Constant {
-	return []Constant{{"step_us", float64(p.Step)}, {"sequence_us", float64(p.Sequence)}, {"prompt_us", float64(p.Prompt)}, {"request_token_us", float64(p.RequestToken)}, {"sustained_share", p.Sustained},
+	return []Constant{{"step_us", float64(p.Step)}, {"sequence_us", float64(p.Sequence)}, {"prompt_us", float64(p.Prompt)}, {"request_token_us", float64(p.RequestToken)}, {"request_us", float64(p.Request)}, {"sustained_share", p.Sustained},
 		{"launch_share", p.Launch}, {"quantise_share", p.Quantise}, {"arrival", p.Arrival}, {"admission_steps", p.Admission}}
 }
