@@ -16,7 +16,6 @@ import (
 // Schedule is a question about a pipeline schedule with equal stages.
 type Schedule struct {
 	Flags *pflag.FlagSet
-	Sent  bool // as an answer of the API, which takes fewer passes than a drawing
 
 	stages, microbatches, vpp int64
 	f, b, w, fb, comm         unit.Seconds
@@ -76,11 +75,7 @@ func (o *Schedule) Request(name string) (*sched.Spec, error) {
 }
 
 func (o *Schedule) check(spec *sched.Spec) error {
-	limit := spec.Drawable
-	if o.Sent {
-		limit = spec.Sendable
-	}
-	if err := limit(); err != nil { // first, since it is narrower than what can be laid out
+	if err := spec.Drawable(); err != nil { // first, since it is narrower than what can be laid out
 		return err
 	}
 	return spec.Validate()

@@ -19,20 +19,17 @@ func partError(part, format string, args ...any) error {
 const (
 	// MaxVPP is the most chunks of a rank.
 	MaxVPP = 255
-	// maxPasses bounds what is laid out: six per chunk and micro-batch, which no
-	// kind exceeds.
+	// maxPasses bounds what is laid out: six passes and sends per chunk and
+	// micro-batch, which no kind exceeds.
 	maxPasses = 1 << 23
 	// maxAutoPasses bounds zb-1p and zb-2p, whose scheduler runs many times over.
 	maxAutoPasses = 1 << 21
 	// maxAutoStages bounds their proof of optimality, which takes stages squared;
 	// no model has more layers.
 	maxAutoStages = 1 << 13
-	// maxDrawn bounds a layout that is printed pass by pass, at some hundred bytes
-	// each.
-	maxDrawn = 1 << 20
-	// maxSent bounds a layout that is an answer of the API: a pass with its waits is
+	// maxDrawn bounds a layout that is written pass by pass: a pass with its waits is
 	// about 250 bytes of JSON and a send 200, so that the worst kind stays below 16 MB.
-	maxSent = 1 << 16
+	maxDrawn = 1 << 16
 )
 
 // passes is what maxPasses and its like bound; a float, since the product of
@@ -70,18 +67,12 @@ func (k Kind) TooLarge(stages, microbatches, vpp int) error {
 		stages, microbatches, vpp, n, most, k)
 }
 
-// Drawable says, in one line, why a pipeline is too large to be printed pass by
+// Drawable says, in one line, why a pipeline is too large to be written pass by
 // pass; nil where it is not.
-func (s *Spec) Drawable() error { return s.drawable(maxDrawn) }
-
-// Sendable says, in one line, why a pipeline is too large for one answer of the
-// API that holds every pass; nil where it is not.
-func (s *Spec) Sendable() error { return s.drawable(maxSent) }
-
-func (s *Spec) drawable(most int) error {
-	if n := passes(s.Stages, s.MicroBatches, s.VPP); n > float64(most) {
-		return partError("microbatches", "%d stages x %d micro-batches x vpp %d: too many passes to draw (%.3g, at most %d): give fewer micro-batches, the pattern repeats",
-			s.Stages, s.MicroBatches, s.VPP, n, most)
+func (s *Spec) Drawable() error {
+	if n := passes(s.Stages, s.MicroBatches, s.VPP); n > maxDrawn {
+		return partError("microbatches", "%d stages x %d micro-batches x vpp %d: too many passes to draw (up to %.0f with their sends, at most %d): give fewer micro-batches, the pattern repeats",
+			s.Stages, s.MicroBatches, s.VPP, n, maxDrawn)
 	}
 	return nil
 }

@@ -41,9 +41,4 @@ func TestDrawable(t *testing.T) {
 			t.Errorf("%d micro-batches: %v", m, err)
 		}
 	}
-	for m, want := range map[int]bool{maxSent / 6: true, maxSent/6 + 1: false} {
-		if err := Uniform(OneFOneB, 1, m, 1, 1, 1, 1, 0, 0).Sendable(); (err == nil) != want {
-			t.Errorf("%d micro-batches in an answer: %v", m, err)
-		}
-	}
 }

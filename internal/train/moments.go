@@ -39,7 +39,7 @@ func (e *Evaluator) Moments(p *plan.Plan) (*Moments, error) {
 	l := e.prepare(p)
 	spec := e.spec(p, &l)
 	spec.MicroBatches = p.MicroBatches(e.job.GlobalBatch)
-	if err := spec.Sendable(); err != nil {
+	if err := spec.Drawable(); err != nil {
 		return nil, err
 	}
 	lay, err := sched.Lay(&spec)

@@ -13,7 +13,8 @@ func ParseBytes(s string) (Bytes, error) {
 }
 
 // ParseCount reads a whole number of tokens, sequences or GPUs such as 15360,
-// 4Ki (4096), 1.5M or 14.8T; k, M, B (or G) and T are powers of 1000.
+// 4Ki (4096), 1.5M or 14.8T; k, M, B (or G) and T are powers of 1000. What may be a
+// group of thousands, as in 2.000, is an error: many languages write 2000 so.
 func ParseCount(s string) (int64, error) { return countQ.whole(s) }
 
 // ParseByteRate reads a data rate above zero such as 50GB/s or, in bits,
@@ -74,6 +75,10 @@ func (q *quantity) whole(s string) (int64, error) {
 	switch {
 	case err != nil:
 		return 0, err
+	case grouped(strings.TrimSpace(s)):
+		return 0, q.fail(s, "has a point where some languages part thousands")
+	case padded(s):
+		return 0, q.fail(s, "has a zero in front")
 	case !r.IsInt():
 		return 0, q.fail(s, "does not come to a whole number")
 	case !r.Num().IsInt64():
@@ -115,6 +120,19 @@ func (q *quantity) exact(s string) (*big.Rat, error) {
 		return nil, q.fail(s, "has no unit")
 	}
 	return nil, q.fail(s, "has an unknown unit "+quote(unit))
+}
+
+// grouped tells that a number without a unit could be parted into thousands by its
+// point, as in 2.000, which is two or two thousand.
+func grouped(s string) bool {
+	front, group, cut := strings.Cut(s, ".")
+	return cut && len(group) == 3 && front != "" && len(front) <= 3 && digits(front, 0) == len(front) && digits(group, 0) == 3 && front[0] != '0'
+}
+
+// padded tells that a whole number begins with a zero, as what a list makes of 1,024.
+func padded(s string) bool {
+	s = strings.TrimSpace(s)
+	return len(s) > 1 && s[0] == '0' && digits(s, 0) > 1
 }
 
 // maxDigits bounds a number's length, and with it the cost of exact arithmetic.

@@ -89,6 +89,9 @@ func TestParseBad(t *testing.T) {
 		{"seconds", "infs", "not a number"},
 		{"seconds", "1e999s", "exponent beyond e99"},
 		{"count", "1e300", "exponent beyond e99"},
+		{"count", "2.000", "part thousands"}, // two, or two thousand
+		{"count", "1.024", "part thousands"},
+		{"count", "024", "a zero in front"}, // of the list 1,024
 		{"number", "1e300", "exponent beyond e99"},
 		{"number", "0x10", "unknown unit"},
 		{"number", "inf", "not a number"},

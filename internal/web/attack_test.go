@@ -58,6 +58,7 @@ func TestForgedHosts(t *testing.T) {
 		"an Origin with a user":                {"GET /api/v1/gpus/h800 HTTP/1.1\r\nHost: ADDRESS\r\nOrigin: http://ADDRESS@evil.example\r\n\r\n", 403},
 		"two Origins, the second another":      {"GET /api/v1/gpus/h800 HTTP/1.1\r\nHost: ADDRESS\r\nOrigin: http://ADDRESS\r\nOrigin: http://evil.example\r\n\r\n", 403},
 		"a page of another port":               {"GET /api/v1/gpus/h800 HTTP/1.1\r\nHost: ADDRESS\r\nSec-Fetch-Site: same-site\r\n\r\n", 403},
+		"a broken chunk":                       {"POST /api/v1/train HTTP/1.1\r\nHost: ADDRESS\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n", 400},
 		"itself":                               {"GET /api/v1/gpus/h800 HTTP/1.1\r\nHost: ADDRESS\r\nOrigin: http://ADDRESS\r\n\r\n", 200},
 	} {
 		if code := raw(t, h, c.text); code != c.want {

@@ -128,6 +128,9 @@ func humaError(status int, message string, errs ...error) huma.StatusError {
 	if status == http.StatusRequestTimeout {
 		message = "the body of the request did not arrive within 5 s: send it again"
 	}
+	if status == http.StatusInternalServerError && strings.HasPrefix(message, "cannot read request body") { // huma's word for a body whose chunks are broken or cut off
+		status, message = http.StatusBadRequest, strings.Replace(message, "cannot read request body", "the body cannot be read", 1)+": send it whole"
+	}
 	if limit := bodyLimit.FindStringSubmatch(message); status == http.StatusRequestEntityTooLarge && limit != nil {
 		refused, _ := strconv.ParseInt(limit[1], 10, 64) // digits
 		message = fmt.Sprintf("the request has more than the %d bytes that this server takes: a Hugging Face config.json has a few thousand, send that alone", refused-1)

@@ -174,7 +174,6 @@ func (f simulateFields) request(most int) (*api.SimulateRequest, error) {
 
 func (f scheduleFields) request() (*sched.Spec, error) {
 	q, find := ask.NewSchedule(), &finder{}
-	q.Sent = true
 	name := ""
 	if raw := f.of["name"]; raw != nil {
 		var err error
