@@ -1,5 +1,5 @@
 // The whole state lives in the fragment of the address, which browsers never
-// send: #/training?model=… A key at its default is left out, an unknown key is
+// send: #/training?model=…&also=serving?model=… A key at its default is left out, an unknown key is
 // ignored, so that old links keep working.
 
 export const tabs = ['training', 'serving', 'measured'] as const
@@ -96,13 +96,19 @@ export interface State {
 
 const defaults = { training: trainingDefaults, serving: servingDefaults, measured: measuredDefaults }
 
+/** parse reads what address() wrote: the question of its tab, and under `also` those of the other tabs. */
 export function parse(hash: string): State {
-  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?', 2)
-  const tab = (tabs as readonly string[]).includes(path) ? (path as Tab) : 'training'
+  const [path = '', query = ''] = hash.replace(/^#\/?/, '').split(/\?(.*)/s, 2)
+  const tab = isTab(path) ? path : 'training'
   const given = new URLSearchParams(query)
-  const fill = <T extends Record<string, string>>(of: Tab, d: T): T => {
+  const of: Partial<Record<string, URLSearchParams>> = { [tab]: given }
+  for (const text of given.getAll('also')) {
+    const [name = '', rest = ''] = text.split(/\?(.*)/s, 2)
+    of[name] ??= new URLSearchParams(rest)
+  }
+  const fill = <T extends Record<string, string>>(name: Tab, d: T): T => {
     const out: Record<string, string> = { ...d }
-    if (of === tab) for (const k of Object.keys(d)) if (given.has(k)) out[k] = given.get(k)!
+    for (const k of Object.keys(d)) if (of[name]?.has(k)) out[k] = of[name].get(k)!
     return out as T
   }
   const training = fill('training', trainingDefaults)
@@ -115,15 +121,26 @@ export function parse(hash: string): State {
   }
 }
 
-/** address of the state: the fragment that parse() reads back. */
-export function address(s: State): string {
-  const d: Record<string, string> = defaults[s.tab]
-  const v: Record<string, string> = s[s.tab]
-  const q = new URLSearchParams()
-  for (const k of Object.keys(d)) if (v[k] !== d[k]) q.set(k, v[k]!)
-  const text = q.toString()
-  return `#/${s.tab}${text ? '?' + text : ''}`
+const isTab = (x: string): x is Tab => (tabs as readonly string[]).includes(x)
+
+/** part is one tab's question as a query: what stands at its default is left out. */
+function part(s: State, tab: Tab): URLSearchParams {
+  const d: Record<string, string> = defaults[tab]
+  const v: Record<string, string> = s[tab]
+  return new URLSearchParams(Object.keys(d).filter((k) => v[k] !== d[k]).map((k) => [k, v[k]!]))
 }
 
-/** questionOf is the address of what a search depends on: moved sliders and what is looked at are left out. */
-export const questionOf = (s: State): string => address({ ...s, training: { ...s.training, moved: '', pick: '', why: '' } })
+const written = (tab: Tab, q: URLSearchParams): string => `${tab}${q.size ? '?' + q.toString() : ''}`
+
+/** address of the state: the fragment that parse() reads back. */
+export function address(s: State): string {
+  const q = part(s, s.tab)
+  for (const other of tabs) {
+    const its = part(s, other)
+    if (other !== s.tab && its.size) q.append('also', written(other, its))
+  }
+  return '#/' + written(s.tab, q)
+}
+
+/** questionOf is what a search of the tab depends on: moved sliders and what is looked at are left out, and the other tabs. */
+export const questionOf = (s: State): string => written(s.tab, part({ ...s, training: { ...s.training, moved: '', pick: '', why: '' } }, s.tab))

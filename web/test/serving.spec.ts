@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { expect, open, shot, test } from './page'
 
 test('round trips are told apart: in the verdict, the table, the curves and the ratio', async ({ page }) => {
@@ -14,6 +15,34 @@ test('round trips are told apart: in the verdict, the table, the curves and the 
   await expect(page.locator('#ratio')).toBeVisible()
   await expect(page.locator('#ratio')).not.toContainText('one deployment')
   await shot(page, 'serving-round-trips')
+})
+
+test('a file of numbers says what it holds', async ({ page }) => {
+  await open(page, '#/serving?model=llama-3.1-8b&clusters=h100x8&concurrency=1%2C8&plan=tp%3D8&spec=none&price=2')
+  await expect(page.locator('#verdict')).toContainText('per million output tokens; 2 USD/GPU·h')
+  const file = async (name: string): Promise<string> => {
+    const [d] = await Promise.all([page.waitForEvent('download'), page.getByRole('button', { name: 'CSV: ' + name }).click()])
+    return readFileSync((await d.path())!, 'utf8')
+  }
+  expect(await file('TTFT against load')).toMatch(/^requests in flight,TTFT \(s\): none\r\n/)
+  expect(await file('Output against load')).toMatch(/^requests in flight,output tokens\/s per GPU: none\r\n/)
+  expect(await file('Pareto front')).toContain('USD per million output tokens')
+  const points = await file('Best deployment at each load')
+  expect(points).toContain('memory bandwidth')
+  expect(points).not.toMatch(/,(true|hbm)\b/)
+  expect(await file('One thing changed')).toMatch(/^[^\r]*\(%\)"\r\n/)
+})
+
+test.describe('in Vietnamese', () => {
+  test.use({ locale: 'vi-VN' })
+  test('a price with a decimal comma is no list of prices', async ({ page }) => {
+    await page.goto('/#/serving?model=llama-3.1-8b&clusters=h100x8%2Ch200x8&concurrency=8&plan=tp%3D8&spec=none&price=2%2C5')
+    await expect(page.locator('.failed')).toContainText('Giá: “2,5” có thể hiểu theo nhiều cách. Hãy viết 2; 5 hoặc 2.5.')
+  })
+  test('a dot between thousands is no decimal point', async ({ page }) => {
+    await page.goto('/#/training?model=llama-3.1-8b&cluster=h100x16&batch=2.000&precision=bf16')
+    await expect(page.locator('.failed')).toContainText('Batch toàn cục: “2.000” có thể hiểu theo nhiều cách. Hãy viết 2000 hoặc 2.')
+  })
 })
 
 test('a deployment’s figures come with their ranges, and its start apart', async ({ page }) => {

@@ -40,6 +40,21 @@ test('pictures leave as SVG and PNG, tables as CSV, the answer as one HTML file'
   await shot(alone, 'report')
 })
 
+test('verdict and report state tokens, price and edited figures; the other tab keeps its question', async ({ page }) => {
+  await open(page, small + '&tokens=1T&price=2&nic=25&mem=40')
+  const verdict = page.locator('#verdict')
+  await expect(verdict).toContainText('1T tokens')
+  await expect(verdict).toContainText('2 USD/GPU·h')
+  await expect(verdict).toContainText('In place of the catalogue’s figures: Network per GPU 25 GB/s, Device memory 40 GB.')
+  const report = await saved(page, () => page.locator('#report').click())
+  expect(report.text).toContain('bf16, Network per GPU 25 GB/s, Device memory 40 GB, Tokens of the run 1T, Price 2 USD/GPU·h')
+  await page.getByRole('link', { name: 'Serving' }).click()
+  await page.reload()
+  await page.getByRole('link', { name: 'Training' }).click()
+  await expect(page.locator('#batch')).toHaveValue('256')
+  await expect(verdict).toContainText('1T tokens', { timeout: 60_000 })
+})
+
 test('serving: curves, fronts and the map of ratios', async ({ page }) => {
   await open(page, serving)
   await expect(page.locator('#figure-pareto [role=listitem]').first()).toBeAttached()

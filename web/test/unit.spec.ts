@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { expect, test } from '@playwright/test'
-import { parseEvent } from '../src/api/client'
+import { parseEvent, Problem } from '../src/api/client'
 import { anchorAt } from '../src/chart/axes'
 import { csv } from '../src/chart/export'
 import { log } from '../src/chart/scale'
@@ -16,7 +16,9 @@ import { beside, doubtsOf, invalidIn, loadsOf } from '../src/measured/runs'
 import { keysOf, look } from '../src/chart/lines'
 import { fileModel } from '../src/training/form'
 import { pack, unpack } from '../src/share/pack'
-import { address, movesOf, movesText, parse, trainingDefaults } from '../src/state'
+import { address, movesOf, movesText, parse, questionOf, trainingDefaults } from '../src/state'
+import { asNumber, clear, listed, pointed, ways } from '../src/ui/numbers'
+import { labelled } from '../src/ui/states'
 import { waitsIn } from '../src/training/passes'
 import { density, spentOf } from '../src/training/density'
 import { knobsOf } from '../src/training/price'
@@ -33,6 +35,39 @@ test('the address holds the state and defaults stay out of it', () => {
   expect(address({ ...s, training: { ...trainingDefaults } })).toBe('#/training')
   const odd = { ...s, training: { ...trainingDefaults, plan: 'pp=2,tp=4&x=#?%' } }
   expect(parse(address(odd))).toEqual(odd)
+})
+
+test('the address holds the questions of the other tabs', () => {
+  const s = parse('#/serving?model=llama-3.1-8b&also=training?batch%3D512%26plan%3Dtp%253D8')
+  expect([s.tab, s.serving.model, s.training.batch, s.training.plan]).toEqual(['serving', 'llama-3.1-8b', '512', 'tp=8'])
+  expect(parse(address(s))).toEqual(s)
+  expect(parse(address({ ...s, tab: 'measured' }))).toEqual({ ...s, tab: 'measured' })
+  expect(questionOf(s)).toBe(questionOf(parse('#/serving?model=llama-3.1-8b'))) // what is asked is of the tab alone
+})
+
+test('numbers are read as the page writes them, or refused with what to write', () => {
+  expect(ways('2.000', 'whole', 'vi')).toEqual(['2000', '2'])
+  expect(ways('2.000', 'whole', 'en')).toEqual(['2000', '2'])
+  expect(ways('2,048', 'whole', 'en')).toEqual(['2048'])
+  expect(ways('1.024.000', 'whole', 'vi')).toEqual(['1024000'])
+  expect(ways('1.024', 'decimal', 'vi')).toEqual(['1024', '1.0240'])
+  expect(ways('1,500', 'decimal', 'en')).toEqual(['1500', '1.5'])
+  expect(ways('14.875T', 'decimal', 'vi')).toEqual(['14875T', '14.8750T'])
+  for (const text of ['15360', '0.125', '2.5', '14.8T', '20,5', '']) for (const l of ['en', 'vi'] as const) expect(ways(text, 'decimal', l)).toEqual([])
+  expect(ways('48.125', 'decimal', 'en')).toEqual([])
+  expect(ways('2,5', 'list', 'vi')).toEqual(['2; 5', '2.5'])
+  for (const text of ['2,5', '2.5; 3', '2']) expect(ways(text, 'list', 'en')).toEqual([])
+  for (const text of ways('14.875T', 'decimal', 'vi').concat(ways('2,5', 'list', 'vi'))) expect(ways(text, text.includes(';') ? 'list' : 'decimal', 'vi')).toEqual([])
+  expect([pointed('20,5'), pointed('14,8T'), pointed('1,500'), listed('2,5; 3'), listed('2,3')]).toEqual(['20.5', '14.8T', '1,500', '2.5,3', '2,3'])
+  expect([asNumber('2.000'), asNumber('2000'), asNumber('x')]).toEqual(['2.000', 2000, 'x'])
+  expect(() => clear({ isl: '1.024' }, { isl: 'whole' }, 'vi')).toThrow(Problem)
+})
+
+test('refusals name the field as the form does', () => {
+  expect(labelled('global_batch: "x" as a count', en)).toBe('Global batch: "x" as a count')
+  expect(labelled('slo: tpot: "20" as a time', en)).toBe('TPOT at most: "20" as a time')
+  expect(labelled('seq 0: give 1', en)).toBe('Sequence length 0: give 1')
+  expect(labelled('plan key tp=3', en)).toBe('plan key tp=3')
 })
 
 test('moves of sliders survive the address, others are ignored', () => {

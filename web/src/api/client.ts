@@ -20,6 +20,9 @@ export const damaged = -1
 /** badFigure is the status of a question with a figure that is none: field names it, detail is what stands there. */
 export const badFigure = -2
 
+/** unclear is the status of a question with a number that languages read differently: field names it, values.write is how to write it. */
+export const unclear = -3
+
 const tokenKey = 'ridgeline.token'
 
 /** setToken keeps the token of a server that listens beyond loopback for the browser session; false where only this page has it. */

@@ -98,6 +98,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
           />
         ) : null}
         {s.run && run.error && <Failed error={run.error} />}
+        {s.other && other.error && <Failed error={other.error} />}
         {!s.run && all.length > 0 && <Empty>{t.measured.choose}</Empty>}
         {run.value && (
           <>

@@ -7,6 +7,7 @@ import { Lines, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
 import { Card } from '../ui/card'
 import { Field } from '../ui/field'
+import { asNumber } from '../ui/numbers'
 import { Failed } from '../ui/states'
 import type { Measured } from '../state'
 import { Invalid } from './invalid'
@@ -25,7 +26,7 @@ export function Predict({ run, s, set }: { run: Run; s: Measured; set: (c: Parti
   useEffect(() => asked && setQ(asked), [s])
   const levels = [...new Set(loads.map((l) => l.concurrency))].sort((a, b) => a - b).join(',')
   const { value: doc, error } = useLoaded(asked && loads.length ? JSON.stringify([asked, levels]) : '', (signal) =>
-    post<InferDoc>('infer', { ...asked, isl: Number(asked!.isl), osl: Number(asked!.osl), concurrency: levels }, signal),
+    post<InferDoc>('infer', { ...asked, isl: asNumber(asked!.isl), osl: asNumber(asked!.osl), concurrency: levels }, signal),
   )
   if (!loads.length) return null
   const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }) })

@@ -6,6 +6,7 @@ import { keysOf, Lines, look, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { Card } from '../ui/card'
+import { pointed } from '../ui/numbers'
 import { Failed, Skeleton } from '../ui/states'
 import { PlanText } from '../ui/plan'
 import { rttOf, tell } from './pareto'
@@ -26,9 +27,9 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
   const nameOf = (p: Point) => [p.spec, ...(p.net_rtt_seconds === null ? [] : [rttOf(p)])].join(', ')
   const names = [...new Set(points.map(nameOf))]
   const pictures = [
-    { name: 'throughput', title: t.serving.throughput, y: t.serving.y, of: (p: Point) => p.output_tokens_per_second_per_gpu!, text: f.num, log: false, limit: undefined },
-    { name: 'ttft', title: t.serving.ttftPlot, y: 'TTFT', of: (p: Point) => p.ttft_seconds!, text: f.seconds, log: true, limit: Number(asked.ttft) || undefined },
-    { name: 'tpot', title: t.serving.tpotPlot, y: 'TPOT', of: (p: Point) => p.tpot_seconds!, text: f.seconds, log: true, limit: Number(asked.tpot) / 1e3 || undefined },
+    { name: 'throughput', title: t.serving.throughput, y: t.serving.y, head: t.serving.y, of: (p: Point) => p.output_tokens_per_second_per_gpu!, text: f.num, log: false, limit: undefined },
+    { name: 'ttft', title: t.serving.ttftPlot, y: 'TTFT', head: 'TTFT (s)', of: (p: Point) => p.ttft_seconds!, text: f.seconds, log: true, limit: Number(pointed(asked.ttft)) || undefined },
+    { name: 'tpot', title: t.serving.tpotPlot, y: 'TPOT', head: 'TPOT (s)', of: (p: Point) => p.tpot_seconds!, text: f.seconds, log: true, limit: Number(pointed(asked.tpot)) / 1e3 || undefined },
   ]
   return (
     <Card title={t.serving.curves} id="curves" aside={<PlanText text={plan} />}>
@@ -47,7 +48,7 @@ export function Curves({ asked, best }: { asked: Serving; best: Point }) {
               name={pic.name}
               title={pic.title}
               busy={loaded.busy}
-              data={{ head: [t.serving.inFlight, ...names], rows: [...new Set(points.map((p) => p.concurrency))].map((n) => [n, ...names.map((name) => points.filter((p) => nameOf(p) === name && p.concurrency === n).map(pic.of)[0] ?? null)]) }}
+              data={{ head: [t.serving.inFlight, ...names.map((name) => `${pic.head}: ${name}`)], rows: [...new Set(points.map((p) => p.concurrency))].map((n) => [n, ...names.map((name) => points.filter((p) => nameOf(p) === name && p.concurrency === n).map(pic.of)[0] ?? null)]) }}
               of={[loaded.value]}
               draw={(width) => (
                 <Lines

@@ -5,6 +5,7 @@ import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Facts } from '../ui/card'
 import { Notes } from '../ui/notes'
+import { clear } from '../ui/numbers'
 import { Failed } from '../ui/states'
 import { PlanText } from '../ui/plan'
 import { Question, type Part } from '../ui/question'
@@ -15,12 +16,12 @@ import { Curves } from './curves'
 import { Fields } from './form'
 import { Cost, Pareto, useFronts } from './pareto'
 import { Ratio } from './ratio'
-import { planText, requestOf } from './request'
+import { numbers, planText, requestOf } from './request'
 import { Points, Strategies } from './tables'
 
 export default function ServingPage({ s, set, step, visit, catalogue }: Part<Serving> & { catalogue: Catalogue }) {
-  const { t } = useLang()
-  const found = useSearch<Serving, InferDoc>('infer', requestOf, s, visit)
+  const { lang, t } = useLang()
+  const found = useSearch<Serving, InferDoc>('infer', (q) => requestOf(clear(q, numbers, lang)), s, visit)
   const { answer } = found
   const stale = answer !== undefined && (Object.keys(s) as (keyof Serving)[]).some((k) => s[k] !== answer.asked[k])
   return (
@@ -46,8 +47,9 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
   const { t, f } = useLang()
   const { doc } = answer
   const b = doc.best
+  const price = answer.asked.price.trim() && `${answer.asked.price.trim()} USD/GPU·h`
   const name = `${doc.model}-${doc.clusters.join('-')}`
-  const subject = `${doc.model}, ${doc.clusters.join(', ')}, ${t.serving.isl} ${doc.isl}, ${t.serving.osl} ${doc.osl}, ${b.weights}, KV ${b.kv}: ${planText(b.plan)}`
+  const subject = `${doc.model}, ${doc.clusters.join(', ')}, ${t.serving.isl} ${doc.isl}, ${t.serving.osl} ${doc.osl}, ${b.weights}, KV ${b.kv}${price && `, ${t.ask.price} ${price}`}: ${planText(b.plan)}`
   const format = [{ name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` }, ...(b.net_rtt_seconds === null ? [] : [{ name: t.serving.rtt, value: f.seconds(b.net_rtt_seconds) }])]
   const { ttft_steady_seconds: steady, ttft_burst_seconds: burst } = b
   const span = (most: number | undefined, range: [number, number] | null): string | undefined =>
@@ -57,7 +59,7 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
     { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: span(doc.slo?.tpot_seconds, b.tpot_range_seconds) },
     { name: t.serving.user, value: f.num(b.tokens_per_second_per_user), unit: t.unit.tokensPerSecond },
     { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
-    { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: t.serving.perMillion },
+    { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: [t.serving.perMillion, ...(b.cost_per_million_output_tokens_usd !== null && price ? [price] : [])].join('; ') },
     { name: t.serving.capacity, value: f.count(b.kv_capacity_tokens), unit: t.unit.tokens, note: t.serving.requests(f.int(b.max_concurrency)) },
     ...(doc.experts_touched_per_layer !== null && doc.routed_experts_per_layer !== null ? [{ name: t.serving.touched, value: f.num(doc.experts_touched_per_layer), note: t.serving.ofExperts(f.int(doc.routed_experts_per_layer)) }] : []),
   ]

@@ -86,7 +86,7 @@ export function Pareto({ doc, fronts, busy }: Props) {
       note={t.serving.paretoNote}
       legend={<Legend keys={keysOf(series)} />}
       data={{
-        head: [t.serving.variant, t.serving.plan, t.serving.inFlight, t.serving.gpus, t.serving.x, t.serving.y, 'TTFT (s)', 'TPOT (s)', 'USD/M'],
+        head: [t.serving.variant, t.serving.plan, t.serving.inFlight, t.serving.gpus, t.serving.x, t.serving.y, 'TTFT (s)', 'TPOT (s)', t.serving.costAxis],
         rows: list.flatMap((v) => v.points.map((p) => [v.name, planText(p.plan), p.concurrency, p.gpus, p.tokens_per_second_per_user, p.output_tokens_per_second_per_gpu, p.ttft_seconds, p.tpot_seconds, p.cost_per_million_output_tokens_usd])),
       }}
       busy={busy}

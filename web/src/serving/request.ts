@@ -1,7 +1,10 @@
 import type { Point } from '../api/serving'
 import { unpack } from '../share/pack'
 import type { Serving } from '../state'
-import { asNumber } from '../training/request'
+import { asNumber, listed, pointed } from '../ui/numbers'
+
+/** numbers of the question, as they are read. */
+export const numbers = { isl: 'whole', osl: 'whole', ttft: 'decimal', tpot: 'decimal', price: 'list', rtt: 'list' } as const
 
 /** requestOf is the body of a question about serving. */
 export async function requestOf(s: Serving): Promise<Record<string, unknown>> {
@@ -12,9 +15,9 @@ export async function requestOf(s: Serving): Promise<Record<string, unknown>> {
     osl: asNumber(s.osl),
     concurrency: s.concurrency,
   }
-  const slo = [s.ttft && `ttft=${s.ttft}s`, s.tpot && `tpot=${s.tpot}ms`].filter(Boolean).join(',')
+  const slo = [s.ttft && `ttft=${pointed(s.ttft)}s`, s.tpot && `tpot=${pointed(s.tpot)}ms`].filter(Boolean).join(',')
   if (slo) body.slo = slo
-  const optional = { plan: s.plan, spec: s.spec, weights: s.weights, kv: s.kv, net_rtt: s.rtt, price: s.price, engine: s.engine }
+  const optional = { plan: s.plan, spec: s.spec, weights: s.weights, kv: s.kv, net_rtt: listed(s.rtt), price: listed(s.price), engine: s.engine }
   for (const [k, v] of Object.entries(optional)) if (v.trim()) body[k] = v.trim()
   return body
 }

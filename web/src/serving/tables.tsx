@@ -27,8 +27,8 @@ export function Points({ doc, name }: { doc: InferDoc; name: string }) {
           { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },
           ...(doc.points?.some((p) => p.cost_per_million_output_tokens_usd !== null) ? [cost] : []),
           { head: t.serving.gpus, fold: true, raw: (p) => p.gpus, cell: (p) => f.int(p.gpus) },
-          { head: t.serving.meets, text: true, fold: true, raw: (p) => String(p.meets_slo), cell: (p) => (p.meets_slo ? t.serving.kept : <span class="over">{t.serving.notKept}</span>) },
-          { head: t.fact.binds, text: true, fold: true, raw: (p) => (p.fits ? p.bound : ''), cell: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit) },
+          { head: t.serving.meets, text: true, fold: true, raw: (p) => (p.meets_slo ? t.serving.kept : t.serving.notKept), cell: (p) => (p.meets_slo ? t.serving.kept : <span class="over">{t.serving.notKept}</span>) },
+          { head: t.fact.binds, text: true, fold: true, raw: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit), cell: (p) => (p.fits ? t.bound(p.bound) : t.serving.noFit) },
         ]}
       />
     </Card>
@@ -56,7 +56,7 @@ export function Strategies({ doc, name }: { doc: InferDoc; name: string }) {
           { head: 'TTFT', unit: 's', raw: (p) => p.ttft_seconds, cell: (p) => (p.ttft_seconds === null ? t.serving.noFit : f.seconds(p.ttft_seconds)) },
           { head: 'TPOT', unit: 's', raw: (p) => p.tpot_seconds, cell: (p) => f.seconds(p.tpot_seconds) },
           { head: t.serving.y, raw: (p) => p.output_tokens_per_second_per_gpu, cell: (p) => f.num(p.output_tokens_per_second_per_gpu) },
-          { head: t.serving.outputChange, raw: output, cell: (p, i) => (i === 0 || output(p) === null ? '–' : f.signed(output(p))) },
+          { head: t.serving.outputChange, unit: '%', raw: (p, i) => (i === 0 || output(p) === null ? null : output(p)! * 100), cell: (p, i) => (i === 0 || output(p) === null ? '–' : f.signed(output(p))) },
         ]}
       />
     </Card>

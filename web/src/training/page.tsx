@@ -8,6 +8,7 @@ import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card } from '../ui/card'
 import { Notes } from '../ui/notes'
+import { clear } from '../ui/numbers'
 import { PlanText } from '../ui/plan'
 import { Question, type Part } from '../ui/question'
 import { Subject } from '../chart/figure'
@@ -16,8 +17,9 @@ import { Fields } from './form'
 import { Links } from './links'
 import { Memory } from './memory'
 import { Plans } from './plans'
-import { clusterOf, requestOf, shortPlan, type Priced } from './request'
+import { clusterOf, numbers, requestOf, shortPlan, type Priced } from './request'
 import { Roofline } from './roofline'
+import { editsOf, runOf } from './stated'
 import { Timeline } from './timeline'
 import { Verdict } from './verdict'
 import { useWalls } from './price'
@@ -30,10 +32,10 @@ export type Answer = Found<Training, TrainDoc>
 const searched: (keyof Training)[] = ['model', 'config', 'cluster', 'batch', 'seq', 'precision', 'plan', 'mtp', 'tokens', 'price', 'net', 'up', 'hbm', 'nic', 'mem', 'nodeGpus']
 
 export default function TrainingPage({ s, set, step, visit, catalogue }: Part<Training> & { catalogue: Catalogue }) {
-  const { t } = useLang()
+  const { lang, t } = useLang()
   const cluster = useLoaded(s.cluster, () => clusterOf(s.cluster), 300)
 
-  const found = useSearch<Training, TrainDoc>('train', requestOf, s, visit)
+  const found = useSearch<Training, TrainDoc>('train', (q) => requestOf(clear(q, numbers, lang)), s, visit)
   const { answer } = found
   const search = (change: Partial<Training>) => {
     const q = { ...s, ...change, moved: '' }
@@ -72,7 +74,7 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
   const key = plan ? JSON.stringify([at, shortPlan(plan), base]) : ''
   const { doc } = answer
   const turned = (['net', 'up', 'hbm'] as const).filter((k) => at[k] !== '1').map((k) => `${t.walls[k]} ×${at[k]}`)
-  const subject = [doc.model, doc.cluster, `${t.ask.batch} ${at.batch}`, `${t.ask.seq} ${at.seq}`, at.precision, ...turned].join(', ')
+  const subject = [doc.model, doc.cluster, `${t.ask.batch} ${at.batch}`, `${t.ask.seq} ${at.seq}`, at.precision, ...editsOf(base, t), ...turned, ...runOf(base, t)].join(', ')
   return (
     <Subject.Provider value={subject}>
       <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!moved} onSearch={again} />

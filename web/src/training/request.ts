@@ -3,6 +3,7 @@ import type { ClusterDoc } from '../api/catalogue'
 import type { PlanDoc, PlanKeys } from '../api/training'
 import { unpack } from '../share/pack'
 import type { Training } from '../state'
+import { asNumber, pointed } from '../ui/numbers'
 
 /** Walls are factors on the machine's figures, peak and achieved alike; 1 is the machine as it is. */
 export interface Walls {
@@ -30,8 +31,8 @@ export function clusterOf(name: string): Promise<ClusterDoc> {
   return asked
 }
 
-/** asNumber is a field's number; other text goes to the server as it stands, whose message names it. */
-export const asNumber = (text: string): number | string => (text.trim() && Number.isFinite(Number(text)) ? Number(text) : text.trim())
+/** numbers of the question, as they are read. */
+export const numbers = { batch: 'whole', seq: 'whole', mtp: 'whole', nodeGpus: 'whole', nic: 'decimal', mem: 'decimal', tokens: 'decimal', price: 'decimal' } as const
 
 /** requestOf is the body of a question about training; an edited cluster is sent as a whole. */
 export async function requestOf(s: Training): Promise<Record<string, unknown>> {
@@ -45,8 +46,8 @@ export async function requestOf(s: Training): Promise<Record<string, unknown>> {
   }
   if (s.mtp.trim() && s.mtp.trim() !== '0') body.mtp = asNumber(s.mtp)
   if (s.plan.trim()) body.plan = s.plan.trim()
-  if (s.tokens.trim()) body.tokens = s.tokens.trim()
-  if (s.price.trim()) body.price = s.price.trim()
+  if (s.tokens.trim()) body.tokens = pointed(s.tokens)
+  if (s.price.trim()) body.price = pointed(s.price)
   const walls = wallsOf(s)
   if (moved(walls)) body.turn = walls
   return body
@@ -54,7 +55,7 @@ export async function requestOf(s: Training): Promise<Record<string, unknown>> {
 
 /** figure is an edited figure of the cluster; one that no machine can have is refused by the name of its field. */
 function figure(s: Training, k: 'nic' | 'mem' | 'nodeGpus'): number {
-  const v = Number(s[k])
+  const v = Number(pointed(s[k]))
   if (s[k].trim() === '' || !Number.isFinite(v) || v <= 0) throw new Problem(s[k], badFigure, k)
   return v
 }

@@ -5,6 +5,7 @@ import { PlanText } from '../ui/plan'
 import { budgetFacts } from './budget'
 import type { Answer } from './page'
 import type { Priced } from './request'
+import { editsOf } from './stated'
 import type { Format } from '../units'
 
 /** Verdict says which plan is best, how fast it goes and what binds it. */
@@ -13,6 +14,7 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
   const doc = answer.doc
   const p = best?.result ?? first?.result ?? doc.best
   const like = f.secondsLike(p.step_seconds)
+  const edits = editsOf(answer.asked, t)
   const text = best?.text ?? first?.text ?? ''
   return (
     <Card title={t.verdict.title} id="verdict">
@@ -30,9 +32,10 @@ export function Verdict({ answer, best, first, busy, settled, onSearch }: { answ
             { name: 'MFU', value: f.percent(p.mfu), note: t.fact.mfu },
             { name: t.fact.memory, value: f.bytes(p.memory_bytes_per_gpu), note: t.fact.of(f.bytes(p.memory_limit_bytes)) },
             { name: t.fact.binds, value: t.bound(p.bound), note: linkOf(p, t, f) },
-            ...budgetFacts(p, t, f),
+            ...budgetFacts(p, answer.asked, t, f),
           ]}
         />
+        {edits.length > 0 && <p class="note">{t.verdict.edited(edits.join(', '))}</p>}
         {p.fits && <p class="note">{t.verdict.overlap(like(p.lower_seconds), like(p.upper_seconds))}</p>}
         {!settled && (
           <p class="note screen" id="listed">

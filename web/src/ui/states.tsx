@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact'
-import { badFigure, damaged, hasToken, setToken, type Problem, type Progress } from '../api/client'
+import { badFigure, damaged, hasToken, setToken, unclear, type Problem, type Progress } from '../api/client'
 import { useLang, type Dict } from '../i18n'
 import { inVietnamese } from '../i18n/phrases'
 import { viProblems } from '../i18n/problems'
@@ -29,14 +29,30 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   return (
     <div class="failed" role="alert">
       <strong>{error.status === 0 ? t.error.offline : error.status === damaged ? t.error.damaged : t.error.title}</strong>
-      {error.status === badFigure ? <p>{t.error.figure(figures[error.field as keyof typeof figures](t), error.detail)}</p> : <Detail error={error} />}
+      {error.status === badFigure ? (
+        <p>{t.error.figure(labelOf(error.field, t), error.detail)}</p>
+      ) : error.status === unclear ? (
+        <p>{t.error.unclear(labelOf(error.field, t), error.detail, error.values.write as string[])}</p>
+      ) : (
+        <Detail error={error} />
+      )}
       {onRetry && <button type="button" onClick={onRetry}>{t.error.retry}</button>}
     </div>
   )
 }
 
-// The edited figures as the form names them.
-const figures = { nic: (t: Dict) => t.ask.nic, mem: (t: Dict) => t.ask.memory, nodeGpus: (t: Dict) => t.ask.nodeGpus }
+// What the forms call a key of the address, or a field of the API.
+const labels = (t: Dict): Record<string, string> => ({
+  nic: t.ask.nic, mem: t.ask.memory, nodeGpus: t.ask.nodeGpus, batch: t.ask.batch, global_batch: t.ask.batch, seq: t.ask.seq, mtp: t.ask.mtp, tokens: t.ask.tokens, price: t.ask.price,
+  isl: t.serving.isl, osl: t.serving.osl, concurrency: t.serving.concurrency, 'slo: ttft': t.serving.ttft, 'slo: tpot': t.serving.tpot, ttft: t.serving.ttft, tpot: t.serving.tpot, rtt: t.serving.rtt, net_rtt: t.serving.rtt,
+})
+const labelOf = (field: string, t: Dict): string => labels(t)[field] ?? field
+
+/** labelled is a refusal that begins with a field's name, under the name that the form gives it. */
+export function labelled(text: string, t: Dict): string {
+  const [, name, rest] = /^(slo: \w+|\w+)(:? .*)$/s.exec(text) ?? []
+  return name && rest && labels(t)[name] ? labels(t)[name] + rest : text
+}
 
 // A message longer than this lists names: its rest is folded away.
 const longest = 240
@@ -44,8 +60,8 @@ const longest = 240
 function Detail({ error }: { error: Problem }) {
   const { lang, t, f } = useLang()
   const own = lang === 'vi' ? (viProblems[error.code]?.(error.values, f) ?? inVietnamese(error.detail)) : undefined
-  if (own) return <p>{own}</p>
-  const text = error.detail
+  if (own) return <p>{labelled(own, t)}</p>
+  const text = labelled(error.detail, t)
   if (text.length <= longest) return <p lang="en">{text}</p>
   const cut = text.lastIndexOf(' ', longest)
   return (

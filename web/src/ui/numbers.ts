@@ -1,0 +1,42 @@
+// Numbers that people type. Languages part thousands and decimals by opposite
+// signs: what could be either is refused, never guessed.
+
+import { Problem, unclear } from '../api/client'
+import type { Language } from '../i18n'
+
+const decimalComma = /^(\d+),(\d+)(\s*[a-zA-Z]*)$/
+const group = /^([1-9]\d{0,2})([.,])(\d{3})(\s*[a-zA-Z]*)$/
+const groups = /^[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})+$/
+
+/** pointed writes a decimal comma as the point that the server reads; 1,500 is left as it is, since it may be 1500. */
+export const pointed = (text: string): string => (group.test(text.trim()) ? text.trim() : text.trim().replace(decimalComma, '$1.$2$3'))
+
+/** listed writes a list that is parted by semicolons as the server reads it: items may have decimal commas. */
+export const listed = (text: string): string => (text.includes(';') ? text.split(';').map(pointed).join(',') : text)
+
+/** asNumber is a field's number; other text goes to the server as it stands, whose message names it. */
+export const asNumber = (text: string): number | string => (text.trim() && !group.test(text.trim()) && Number.isFinite(Number(text)) ? Number(text) : text.trim())
+
+/** ways are the ways to write what a text may mean; none where it is plain. */
+export function ways(text: string, kind: Kind, lang: Language): string[] {
+  const s = text.trim()
+  if (kind === 'list') return lang === 'vi' && !s.includes(';') && /\d,\d/.test(s) ? [s.split(',').join('; '), ...(decimalComma.test(s) ? [s.replace(decimalComma, '$1.$2$3')] : [])] : []
+  if (groups.test(s)) return [s.replace(/[.,]/g, '')]
+  const [, front, sign, rest, unit] = group.exec(s) ?? []
+  if (!rest || (kind === 'decimal' && lang === 'en' && sign === '.')) return []
+  const less = `${Number(front + '.' + rest)}`
+  const whole = !less.includes('.')
+  if (kind === 'whole' && !whole) return [front! + rest + unit]
+  return [front! + rest + unit, less + (whole || rest.endsWith('0') ? '' : '0') + unit] // 1.2340 is no group
+}
+
+type Kind = 'whole' | 'decimal' | 'list'
+
+/** clear is the question, if none of its fields could be read in another language's way; else it throws what to write. */
+export function clear<S extends Record<string, string>>(s: S, kinds: Partial<Record<keyof S & string, Kind>>, lang: Language): S {
+  for (const [k, kind] of Object.entries(kinds) as [string, Kind][]) {
+    const write = ways(s[k]!, kind, lang)
+    if (write.length) throw new Problem(s[k]!, unclear, k, '', { write })
+  }
+  return s
+}
