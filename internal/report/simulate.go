@@ -98,7 +98,11 @@ func simulateVerdict(p *Page, a *api.SimulateAnswer) {
 		if a.Missed != "" {
 			verdict = "missed: " + a.Missed
 		}
-		p.Text(0, "The objective %s is %s; %s of the answers keep it, %s per second.", sloText(s, a.Request.At), verdict, unit.FormatPercent(m.GoodShare), shortFloat(m.Goodput))
+		where := "over the whole run"
+		if a.Result.Steady != nil {
+			where = "in the steady stretch" // infer holds ten rounds and the burst of the first against it
+		}
+		p.Text(0, "The objective %s %s is %s; %s of the answers keep it, %s per second.", sloText(s, a.Request.At), where, verdict, unit.FormatPercent(m.GoodShare), shortFloat(m.Goodput))
 	}
 }
 
