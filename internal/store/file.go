@@ -57,7 +57,7 @@ func (d *DB) connected(mode string, f func(*sql.DB) error) error {
 // look makes the file where it is missing, refuses what is no file of kept runs without writing into it, and brings
 // it up to date. Its errors do not name the path, which clients of a server are not told.
 func (d *DB) look(ctx context.Context) error {
-	_, err := os.Stat(d.path)
+	found, err := os.Stat(d.path)
 	if errors.Is(err, os.ErrNotExist) && d.create {
 		err = touch(d.path)
 	}
@@ -67,6 +67,8 @@ func (d *DB) look(ctx context.Context) error {
 		return errors.New("the file of kept runs is gone and cannot be made again: put back its folder, or name another file")
 	case errors.As(err, &named):
 		return fmt.Errorf("the file of kept runs: %w", named.Err)
+	case found != nil && found.IsDir():
+		return errUnopened
 	}
 	v, log := 0, false
 	known := func(db *sql.DB) (err error) {

@@ -71,6 +71,8 @@ func Open(ctx context.Context, path string, create bool) (*DB, error) {
 	return d, nil
 }
 
+var errUnopened = errors.New("cannot be opened as a file of kept runs: name a file that you may write")
+
 // plain says in this program's words, with the mend, why a file cannot be used.
 func plain(err error) error {
 	var e *sqlite.Error
@@ -83,7 +85,7 @@ func plain(err error) error {
 	case sqlite3.SQLITE_CORRUPT:
 		return errors.New("the file of kept runs is damaged: put back a copy, or name another file")
 	case sqlite3.SQLITE_CANTOPEN:
-		return errors.New("cannot be opened as a file of kept runs: name a file that you may write")
+		return errUnopened
 	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 		return fmt.Errorf("another program holds the file of kept runs for more than %v: end that one, or name another file", patience)
 	case sqlite3.SQLITE_FULL:
