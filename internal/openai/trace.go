@@ -46,6 +46,7 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 			x.taker, _ = i.Conn.(wire.Taker) // not within TLS
 			x.mu.Unlock()
 		},
+		WroteHeaders: func() { step("written") }, // the body goes with them, or after them
 		WroteRequest: func(i httptrace.WroteRequestInfo) { // right before the last write, or, of a long body, after it
 			at := now()
 			x.mu.Lock()
@@ -62,6 +63,8 @@ func (x *exchange) traced(ctx context.Context) context.Context {
 				if at := x.taker.Wrote(); !at.IsZero() { // by now the request is written
 					x.sent = at.Sub(x.client.start)
 				}
+			} else if x.sent == 0 { // the answer was faster than the goroutine that tells of the request
+				x.sent = x.steps["written"]
 			}
 			x.mu.Unlock()
 		},
