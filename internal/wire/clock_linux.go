@@ -2,7 +2,6 @@ package wire
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 )
 
@@ -77,14 +76,4 @@ func (k *clock) at(stamp int64, last time.Time) (at time.Time, ok bool) {
 		}
 	}
 	return at, true
-}
-
-// raise makes the highest value at least d.
-func raise(highest *atomic.Int64, d time.Duration) {
-	for {
-		old := highest.Load()
-		if int64(d) <= old || highest.CompareAndSwap(old, int64(d)) {
-			return
-		}
-	}
 }

@@ -58,3 +58,13 @@ func Doubt(d time.Duration) {
 func Lateness() (consumed, stamped time.Duration, own bool) {
 	return time.Duration(behind.Swap(0)), time.Duration(doubt.Swap(0)), untold.Swap(false)
 }
+
+// raise makes the highest value at least d.
+func raise(highest *atomic.Int64, d time.Duration) {
+	for {
+		old := highest.Load()
+		if int64(d) <= old || highest.CompareAndSwap(old, int64(d)) {
+			return
+		}
+	}
+}
