@@ -35,7 +35,7 @@ func (m *Machine) dispatch(p placement, c *work.Comm, a *alternatives) {
 		return
 	}
 	if m.options.CopyPerChoice {
-		m.allToAll(p, b*choices(c)*min(max(c.Fullest, 1), float64(p.n)), a)
+		m.allToAll(p, b*choices(c)*unevenness(p, c), a)
 		return
 	}
 	a.add(m.transfer(legs{

@@ -6,6 +6,9 @@ import (
 	"github.com/ridgeline/ridgeline/internal/work"
 )
 
+// unevenness is the choices of the fullest GPU over the mean: at least that, at most all of them.
+func unevenness(p placement, c *work.Comm) float64 { return min(max(c.Fullest, 1), float64(p.n)) }
+
 // fullestGPU is distinctGPUs as the fullest GPU sees it: the tokens that it gets, times
 // the GPUs.
 func fullestGPU(p placement, c *work.Comm) float64 {
@@ -21,7 +24,7 @@ func fullestNode(p placement, c *work.Comm) float64 {
 	if c.Fullest <= 1 || n <= 1 {
 		return d
 	}
-	fullest := min(c.Fullest, n)
+	fullest := unevenness(p, c)
 	return fuller(d, float64(p.nodes), choices(c), (fullest+(g-1)*(n-fullest)/(n-1))/g)
 }
 

@@ -29,7 +29,7 @@ func (m *Machine) exchange(p placement, c *work.Comm, a *alternatives) {
 	}
 	if c.LowLatency {
 		l.name = "low-latency dispatch"
-		copies := b * choices(c) * min(max(c.Fullest, 1), n)
+		copies := b * choices(c) * unevenness(p, c)
 		l.scaleUp, l.network = copies*(g-1)/n, copies*(n-g)/n
 	} else {
 		l.scaleUp = b * fullestGPU(p, c) * (g - 1) / g

@@ -117,28 +117,16 @@ func (e *edge) last(q *Question, v *Variant, cal *infer.Calibration) (*Point, er
 // pricer prices the layout of p and its limit of tokens per step at other loads, with a
 // limit of sequences where that keeps the objective.
 func (q *Question) pricer(v *Variant, p *Point, cal *infer.Calibration) (func(n int) (*Point, error), error) {
-	of := *q
-	of.Chunk = p.Chunk
-	if s := p.Layout.Split; s != nil {
-		r, _, err := of.buildSplit(v, s)
-		if err != nil {
-			return nil, err
-		}
-		return func(n int) (*Point, error) { return r.point(v, s.PrefillWorkers, s.DecodeWorkers, n), nil }, nil
-	}
-	x := p.Layout.Serving
-	x.Replicas = 1
-	in, err := of.Build(v, x)
+	b, err := q.rebuild(v, p, cal)
 	if err != nil {
 		return nil, err
 	}
-	in.Correct(cal)
 	return func(n int) (*Point, error) {
-		plain, err := in.point(&of, v, p.Layout.Serving, n, of.Slots)
-		if err != nil || of.Slots > 0 || of.SLO.Meets(plain) {
+		plain, err := b.at(n, q.Slots)
+		if err != nil || b.in == nil || q.Slots > 0 || q.SLO.Meets(plain) {
 			return plain, err
 		}
-		held, err := in.limited(&of, v, plain)
+		held, err := b.in.limited(&b.q, v, plain)
 		return cmp.Or(held, plain), err
 	}, nil
 }
