@@ -23,15 +23,15 @@ func stamping(t *testing.T) {
 		theirs.Write([]byte("x"))
 		time.Sleep(time.Millisecond)
 		r := readers.New().(*reader)
-		if _, stamp, err := r.receive(ours.fd, r.buf); err == nil && stamp != 0 {
+		if p := r.receive(ours.fd, r.buf); p.err == nil && p.stamp != 0 {
 			return
 		}
 	}
 	t.Skip("this system does not stamp")
 }
 
-// piece is what a sink got.
-type piece struct {
+// handed is what a sink got.
+type handed struct {
 	text string
 	at   time.Time
 }
@@ -42,8 +42,8 @@ func TestStampsUnderAStalledConsumer(t *testing.T) {
 	const stall = 30 * time.Millisecond
 	hold, held := make(chan struct{}), make(chan struct{})
 	_, stalls := taken(t, func(_ []byte, _, _ time.Time) ([]byte, bool) { held <- struct{}{}; <-hold; return nil, false })
-	got := make(chan piece, 1)
-	_, theirs := taken(t, func(b []byte, _, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
+	got := make(chan handed, 1)
+	_, theirs := taken(t, func(b []byte, _, at time.Time) ([]byte, bool) { got <- handed{string(b), at}; return nil, false })
 	stalls.Write([]byte("x"))
 	<-held // every other connection waits now
 	before := time.Now()
@@ -87,8 +87,8 @@ func TestWithoutStamps(t *testing.T) {
 		"the clock went back": func(*conn) { setWall(-time.Hour) },
 		"a little":            func(*conn) { setWall(10 * time.Millisecond) },
 	} {
-		got := make(chan piece, 1)
-		ours, theirs := taken(t, func(b []byte, _, at time.Time) ([]byte, bool) { got <- piece{string(b), at}; return nil, false })
+		got := make(chan handed, 1)
+		ours, theirs := taken(t, func(b []byte, _, at time.Time) ([]byte, bool) { got <- handed{string(b), at}; return nil, false })
 		spoil(ours)
 		for range 3 {
 			before := time.Now()

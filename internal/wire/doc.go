@@ -2,7 +2,7 @@
 // TCP connection is handed to its consumer within the goroutine that waits for all of them,
 // so that a piece costs one read and no switch between goroutines. Its time is when the system
 // got it, however late it is read; so where pieces come thick on many connections, one wait serves up to two
-// milliseconds of them. It knows bytes and times, not what they mean. Systems other than Linux keep Go's
+// milliseconds of them, and one call reads them where the system has rings. It knows bytes and times, not what they mean. Systems other than Linux keep Go's
 // own connections.
 package wire
 
@@ -15,7 +15,8 @@ import (
 // Sink takes bytes that came, with the time at which the system got the last of them; where it does
 // not tell, that right after the read. The first of them may have come since an earlier time. The
 // bytes are valid during the call only. It answers with what it leaves to Read, and whether it is
-// through with the connection. It must call no method of the connection.
+// through with the connection. It must call no method of any connection, nor wait for who does: others are held
+// for the same turn.
 type Sink func(b []byte, since, at time.Time) (rest []byte, over bool)
 
 // Taker is a connection whose bytes can be taken past whoever reads it.

@@ -8,10 +8,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// reader reads sockets that do not block, with the time at which the system got the bytes.
-// It never waits, so that Go's scheduler need not hear of it, and what the call takes stays in its
-// place: a read costs one system call.
-type reader struct {
+// piece is what one read of a socket brings, with the time at which the system got the last of it. What the
+// call takes stays in its place.
+type piece struct {
 	buf     []byte
 	header  unix.Msghdr
 	vector  unix.Iovec
@@ -19,6 +18,39 @@ type reader struct {
 		unix.Cmsghdr
 		stamp unix.Timespec
 	}
+
+	n     int
+	stamp int64 // on the wall clock, ns; 0 where the system does not tell
+	err   error
+}
+
+// into has the next read go into b, which is not empty.
+func (p *piece) into(b []byte) {
+	p.vector.Base = &b[0]
+	p.vector.SetLen(len(b))
+	p.header.Iov = &p.vector
+	p.header.SetIovlen(1)
+	p.header.Control = (*byte)(unsafe.Pointer(&p.control))
+	p.header.SetControllen(int(unsafe.Sizeof(p.control)))
+}
+
+// took is told how many bytes the read brought, or its error below 0.
+func (p *piece) took(result int) {
+	p.n, p.stamp, p.err = max(result, 0), 0, nil
+	if result < 0 {
+		p.err = unix.Errno(-result)
+		return
+	}
+	told := uintptr(p.header.Controllen) >= unsafe.Offsetof(p.control.stamp)+unsafe.Sizeof(p.control.stamp)
+	if told && p.control.Level == unix.SOL_SOCKET && p.control.Type == unix.SO_TIMESTAMPNS {
+		p.stamp = p.control.stamp.Nano()
+	}
+}
+
+// reader reads sockets that do not block. It never waits, so that Go's scheduler need not hear of it: a read
+// costs one system call.
+type reader struct {
+	piece
 	clock   clock // of the turn
 	between gaps
 
@@ -29,7 +61,7 @@ type reader struct {
 }
 
 // readers are for reads outside the loops.
-var readers = sync.Pool{New: func() any { return &reader{buf: make([]byte, 4<<10)} }}
+var readers = sync.Pool{New: func() any { return &reader{piece: piece{buf: make([]byte, 4<<10)}} }}
 
 // begin starts a turn.
 func (r *reader) begin() {
@@ -53,28 +85,15 @@ func (r *reader) end() time.Duration {
 	return took
 }
 
-// receive reads into b, which is not empty. stamp is when the last of the bytes came, on the
-// wall clock in ns, 0 where the system does not tell.
-func (r *reader) receive(fd int, b []byte) (n int, stamp int64, err error) {
-	r.vector.Base = &b[0]
-	r.vector.SetLen(len(b))
-	r.header.Iov = &r.vector
-	r.header.SetIovlen(1)
+// receive reads into b, which is not empty.
+func (r *reader) receive(fd int, b []byte) *piece {
 	for {
-		r.header.Control = (*byte)(unsafe.Pointer(&r.control))
-		r.header.SetControllen(int(unsafe.Sizeof(r.control)))
-		got, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.header)), unix.MSG_DONTWAIT)
-		switch {
-		case errno == unix.EINTR:
+		r.into(b)
+		n, _, errno := unix.RawSyscall(unix.SYS_RECVMSG, uintptr(fd), uintptr(unsafe.Pointer(&r.header)), unix.MSG_DONTWAIT)
+		if errno == unix.EINTR {
 			continue
-		case errno != 0:
-			return 0, 0, errno
 		}
-		ordered(fd)
-		told := uintptr(r.header.Controllen) >= unsafe.Offsetof(r.control.stamp)+unsafe.Sizeof(r.control.stamp)
-		if told && r.control.Level == unix.SOL_SOCKET && r.control.Type == unix.SO_TIMESTAMPNS {
-			stamp = r.control.stamp.Nano()
-		}
-		return int(got), stamp, nil
+		r.took(max(int(n), 0) - int(errno))
+		return &r.piece
 	}
 }

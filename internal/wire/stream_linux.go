@@ -36,19 +36,20 @@ func (c *conn) tryRead(b []byte) (n int, left time.Duration, err error) {
 		defer readers.Put(r)
 		r.begin()
 		defer r.end()
-		n, stamp, err := r.receive(c.fd, b)
+		p := r.receive(c.fd, b)
+		ordered(c.fd)
 		switch {
-		case err == unix.EAGAIN:
+		case p.err == unix.EAGAIN:
 			return 0, left, nil
-		case err != nil:
-			return 0, 0, c.failed("read", err)
-		case n == 0:
+		case p.err != nil:
+			return 0, 0, c.failed("read", p.err)
+		case p.n == 0:
 			return 0, 0, io.EOF
 		}
-		_, at := c.arrived(r, stamp, time.Time{})
-		cut := c.lines.cut(b[:n])
-		if cut < n {
-			c.held, c.heldAt = append(c.held[:0], b[cut:n]...), at
+		_, at := c.arrived(r, p.stamp, time.Time{})
+		cut := c.lines.cut(b[:p.n])
+		if cut < p.n {
+			c.held, c.heldAt = append(c.held[:0], b[cut:p.n]...), at
 		}
 		c.came = at
 		return cut, 0, nil

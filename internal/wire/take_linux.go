@@ -28,7 +28,7 @@ func (c *conn) Take(sink Sink) (<-chan struct{}, bool) {
 	// What came since is told by no edge any more.
 	const reads = 4
 	for range reads {
-		if !c.pass(r, time.Time{}, true) {
+		if c.sink == nil || !c.pass(r, r.receive(c.fd, r.buf), time.Time{}, true) {
 			return over, true
 		}
 	}
@@ -53,12 +53,11 @@ func (c *conn) release() {
 	wake(c.readable)
 }
 
-// turn is called by the loop where something happened, and reads once. It holds the lock for no
-// longer: whoever ends the connection or takes it back waits for one read and what its bytes cost. What
-// the read brings may have come at the given time; more tells that there may be more to read.
-func (c *conn) turn(r *reader, events uint32, came time.Time) (more bool) {
+// turn is called by the loop where something happened. Where it tells that the connection is to be read it holds
+// the lock: whoever ends the connection or takes it back waits for the reads of one turn of the
+// loop and what their bytes cost.
+func (c *conn) turn(events uint32) (reads bool) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	const end = unix.EPOLLERR | unix.EPOLLHUP
 	if c.full && events&(unix.EPOLLOUT|end) != 0 {
 		c.full = false
@@ -67,33 +66,33 @@ func (c *conn) turn(r *reader, events uint32, came time.Time) (more bool) {
 	c.ends = c.ends || events&(unix.EPOLLRDHUP|end) != 0
 	if c.sink == nil {
 		wake(c.readable)
-		return false
 	}
-	return c.queued.IsZero() && c.pass(r, came, c.ends) // else it has its place in the queue
+	// Else it has its place in the queue.
+	if reads = c.sink != nil && !c.closed && c.queued.IsZero(); !reads {
+		c.mu.Unlock()
+	}
+	return reads
 }
 
-// pass reads once, for the sink; more tells that there may be more. A read that brings less
+// pass hands what a read brought to the sink; more tells that there may be more. A read that brings less
 // than there is room for has emptied the socket (epoll(7), question 9), and what comes later
 // raises another edge; only the end may have come in one edge with the last bytes.
-func (c *conn) pass(r *reader, came time.Time, toTheEnd bool) (more bool) {
-	if c.sink == nil || c.closed {
-		return false
-	}
-	n, stamp, err := r.receive(c.fd, r.buf)
+func (c *conn) pass(r *reader, p *piece, came time.Time, toTheEnd bool) (more bool) {
+	ordered(c.fd)
 	switch {
-	case err == unix.EAGAIN:
+	case p.err == unix.EAGAIN:
 		return false
-	case err != nil:
-		c.broken = c.failed("read", err)
+	case p.err != nil:
+		c.broken = c.failed("read", p.err)
 		c.release()
-	case n == 0:
+	case p.n == 0:
 		c.broken = io.EOF
 		c.release()
 	default:
-		since, at := c.arrived(r, stamp, came)
-		c.give(r.buf[:n], since, at)
+		since, at := c.arrived(r, p.stamp, came)
+		c.give(p.buf[:p.n], since, at)
 	}
-	return c.sink != nil && (n == len(r.buf) || toTheEnd)
+	return c.sink != nil && (p.n == len(p.buf) || toTheEnd)
 }
 
 func (c *conn) give(b []byte, since, at time.Time) {

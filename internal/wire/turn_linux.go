@@ -16,6 +16,8 @@ const yield = time.Millisecond
 type turns struct {
 	*loop
 	reader
+	ring   *ring // nil where there is none
+	batch  batch // of connections that it reads
 	events []unix.EpollEvent
 	conns  []*conn // of the events, nil where it was closed since
 	// Connections that may have more to read, which no edge tells any more. One of them is read
@@ -32,7 +34,8 @@ type turns struct {
 // than to wait in a system call: Go watches those, every 20 us at first.
 func (l *loop) run() {
 	const most = 128 // events
-	t := turns{loop: l, reader: reader{buf: make([]byte, Piece), between: gaps{usual: longest}}, events: make([]unix.EpollEvent, most), conns: make([]*conn, most)}
+	t := turns{loop: l, reader: reader{piece: piece{buf: make([]byte, Piece)}, between: gaps{usual: longest}}, events: make([]unix.EpollEvent, most), conns: make([]*conn, most)}
+	t.ring, _ = newRing(most) // without one each read is a call
 	err := l.gate.wait(func() {
 		t.yielded = time.Now()
 		for waited := true; t.turn(waited); {
@@ -93,25 +96,42 @@ func (t *turns) poll() int {
 func (t *turns) serve(n int, came time.Time) {
 	next := len(t.queue) > 0 // of those that wait already
 	t.find(t.events[:n], t.conns)
-	for i, c := range t.conns[:n] {
-		if c != nil {
-			t.read(c, t.events[i].Events, came)
-		}
-	}
+	t.read(t.events[:n], t.conns[:n], came)
 	clear(t.conns[:n])
 	if next {
 		c := t.queue[0]
 		t.queue[0], t.queue = nil, t.queue[1:]
 		came := c.queued
 		c.queued = time.Time{}
-		t.read(c, 0, came)
+		t.read([]unix.EpollEvent{{}}, []*conn{c}, came)
 	}
 }
 
-// read gives a connection its turn, and a place in the queue where there may be more. What it
-// brings may have come at the given time.
-func (t *turns) read(c *conn, events uint32, came time.Time) {
-	if c.turn(&t.reader, events, came) {
+// read gives connections their turn, and a place in the queue where there may be more. What they
+// bring may have come at the given time.
+func (t *turns) read(events []unix.EpollEvent, conns []*conn, came time.Time) {
+	for i, c := range conns {
+		switch {
+		case c == nil || !c.turn(events[i].Events):
+		case t.ring == nil || len(conns) == 1:
+			t.pass(c, t.receive(c.fd, t.buf), came)
+		default:
+			t.batch.add(c)
+		}
+	}
+	if len(t.batch.conns) > 0 {
+		t.batch.receive(t.ring)
+		for i, c := range t.batch.conns {
+			t.pass(c, t.batch.pieces[i], came)
+		}
+		t.batch.reset()
+	}
+}
+
+// pass hands over what was read of a connection, whose turn is over then.
+func (t *turns) pass(c *conn, p *piece, came time.Time) {
+	defer c.mu.Unlock()
+	if c.pass(&t.reader, p, came, c.ends) {
 		c.queued = came
 		t.queue = append(t.queue, c)
 	}
