@@ -147,7 +147,7 @@ func simulateTimes(p *Page, a *api.SimulateAnswer) {
 	}
 	p.Table([]Column{Left(""), Right("mean"), Right("p50"), Right("p90"), Right("p95"), Right("p99"), Right("max")}, rows)
 	if entry := a.Service.Engine.Entry; entry > 0 && m.Queueing.N > 0 {
-		p.Text(0, "Queueing holds the %s that this engine takes to let a request in, queue or not.", unit.FormatStep(unit.Seconds(entry.Seconds())))
+		p.Text(0, "Queueing holds the %s that this engine takes on average to let a request in, queue or not.", unit.FormatStep(unit.Seconds(entry.Seconds())))
 	}
 }
 

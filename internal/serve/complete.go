@@ -165,7 +165,7 @@ func (s *simulation) move(x *sequence) error {
 	if err := s.wake(r.in); err != nil {
 		return err
 	}
-	next := &sequence{record: x.record, order: x.order, moved: true, started: true, quota: x.record.Output - 1, latest: now}
+	next := &sequence{record: x.record, order: x.order, turn: x.turn, moved: true, started: true, quota: x.record.Output - 1, latest: now}
 	s.assign(s.nextTurn.choose(), next)
 	return s.enqueue(next)
 }

@@ -14,7 +14,7 @@ import (
 // requests leave their step with one another as drafts hold by chance, of which the closed form
 // knows the later first token and not the prompts between tokens: its tokens come up to a sixth too fast.
 // Of 128 users more are on their way to the engine together than come in a step, which the simulation reads
-// together: it is an eighth faster than the closed form for varied lengths, and a quarter slower for equal ones.
+// together: it is a quarter slower than the closed form for equal lengths.
 func TestReplicasThatDraft(t *testing.T) {
 	e := real(t, "deepseek-r1", "h200x8", plan.Serving{TP: 1, PP: 1, DP: 8, EP: 8, DCP: 1, Replicas: 1}, "sglang")
 	spec, err := infer.ParseSpeculation("mtp:1:0.85")
@@ -32,8 +32,8 @@ func TestReplicasThatDraft(t *testing.T) {
 		for name, x := range map[string]struct {
 			load              *workload.Workload
 			output, ttft, tpt float64
-		}{"varied": {closed(t, 1024, 256, n, 12*n), 0.06, 0.10, 0.08}, "equal": {alike(t, s, 1024, 256, n, 12*n), 0.15, 0.25, 0.18}} {
-			if n == 128 {
+		}{"varied": {closed(t, 1024, 256, n, 12*n), 0.04, 0.08, 0.06}, "equal": {alike(t, s, 1024, 256, n, 12*n), 0.15, 0.25, 0.18}} {
+			if n == 128 && name == "equal" {
 				x.output, x.tpt = x.output+0.07, x.tpt+0.09
 			}
 			p, err := infer.Steady(e, &infer.Load{ISL: 1024, OSL: 256, Concurrency: int64(n), Spec: spec, Stepper: drafts, Fixed: name == "equal"})

@@ -55,8 +55,8 @@ type Engine struct {
 	// Separate reads prompts in steps of their own, before sequences generate on
 	// (SGLang without mixed chunks).
 	Separate bool
-	// Entry is from a request's arrival to its place in the queue: HTTP, and EntryToken
-	// for each token of the prompt, tokenising.
+	// Entry is from a request's arrival to its place in the queue: HTTP, a mean about which
+	// requests differ, and EntryToken for each token of the prompt, tokenising.
 	Entry, EntryToken time.Duration
 	// Admission is the steps of others that end before a request which meets a busy
 	// engine may run, beside the one in flight; with Ahead the planned one is among them. See

@@ -2,6 +2,7 @@ package serve
 
 import (
 	"math"
+	"time"
 
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
@@ -14,12 +15,36 @@ type newcomer struct {
 	steps int // that still end before it joins the queue
 }
 
+// entry is how long a request of so many prompt tokens takes to the queue. Profiles state the
+// mean; no run states how it spreads. Where users do not march in step it is drawn as an
+// exponential time, which is the response time of a front end that requests reach at random
+// and pass one by one (M/M/1), and the widest that a mean alone allows (maximum entropy):
+// were it the same for all, equal users who are once read together would come back together
+// for ever. Tokenising takes its time by the prompt.
+func (s *simulation) entry(e *Engine, prompt int) time.Duration {
+	way := e.Entry
+	if !s.inStep {
+		way = time.Duration(s.ways.ExpFloat64() * float64(e.Entry))
+	}
+	return way + time.Duration(prompt)*e.EntryToken
+}
+
+// inStep tells that the users of the load march in step: those of equal requests do so where
+// the engine reads prompts before it generates on, see Ramp.
+func (s *Service) inStep(load *workload.Workload) bool {
+	e, _ := s.Generating()
+	return e.Separate && load.Concurrency > 0 && load.Alike()
+}
+
 // enqueue puts a sequence that is new on a rank into its queue: at once on an idle
 // instance, else after the steps that pass before the engine sees it. Sequences
 // whose KV cache came from elsewhere are seen at once, and so are those of
 // instances that only read prompts: no generation keeps their scheduler busy.
 func (s *simulation) enqueue(seq *sequence) error {
 	r := seq.rank
+	if !seq.moved {
+		seq.turn, s.turns = s.turns, s.turns+1
+	}
 	if seq.moved || r.in.prefill || !r.in.stepping || r.in.current.size == 0 {
 		return s.join(seq)
 	}

@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -25,5 +26,27 @@ func TestAdmissionHoldsNewcomersOfABusyEngine(t *testing.T) {
 				t.Errorf("ahead %v: request %d waits %v, want %d ms", ahead, i, d, want[i])
 			}
 		}
+	}
+}
+
+// Ways to the queue differ from request to request, of the same seed alike and on average as the engine
+// says; those of equal users of an engine that reads prompts apart, who march in step, are all the same.
+func TestWaysToTheQueueDiffer(t *testing.T) {
+	const users, n = 4, 4000
+	e := Engine{Stepper: linear{step: 1e-6}, MaxSeqs: users, MaxTokens: 64, BlockSize: 16, Blocks: 100, Entry: 10 * time.Millisecond}
+	w := alike(t, &Service{Engine: e}, 4, 2, users, n)
+	x := run(t, &Service{Engine: e}, w, Options{Seed: 1})
+	if mean := x.Whole.Queueing.Mean; math.Abs(mean/10e-3-1) > 3/math.Sqrt(n) {
+		t.Errorf("a request takes %g s to the queue on average, want 10 ms", mean)
+	}
+	if r := run(t, &Service{Engine: e}, w, Options{Seed: 1}); r.End != x.End {
+		t.Errorf("the same seed ends at %v and %v", x.End, r.End)
+	}
+	if r := run(t, &Service{Engine: e}, w, Options{Seed: 2}); r.End == x.End {
+		t.Errorf("another seed ends at %v, too", x.End)
+	}
+	e.Separate = true
+	if d := run(t, &Service{Engine: e}, w, Options{Seed: 1}).Whole.Queueing; d.Min != 10e-3 || d.Max != 10e-3 {
+		t.Errorf("users in step take %g to %g s to the queue", d.Min, d.Max)
 	}
 }

@@ -1,8 +1,6 @@
 package serve
 
 import (
-	"time"
-
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
@@ -55,7 +53,7 @@ func (s *simulation) accept(rec *workload.Record, i int) error {
 		seq.quota = 1
 	}
 	s.assign(r, seq)
-	entry := r.engine.Entry + time.Duration(rec.Request.Input)*r.engine.EntryToken
+	entry := s.entry(r.engine, rec.Request.Input)
 	if entry == 0 {
 		return s.enqueue(seq)
 	}

@@ -12,7 +12,8 @@ import (
 // the device has them when the next step starts.
 type sequence struct {
 	record   *workload.Record
-	order    int // of arrival: a smaller number goes first
+	order    int // of arrival
+	turn     int // of arrival at a queue: a smaller number goes first
 	priority int
 	rank     *rank
 	held     holding
@@ -42,7 +43,7 @@ func (s *sequence) before(o *sequence) bool {
 	if s.priority != o.priority {
 		return s.priority < o.priority
 	}
-	return s.order < o.order
+	return s.turn < o.turn
 }
 
 // queue is the waiting sequences of a rank, the first to go on top of a heap. A

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/des"
@@ -56,6 +57,9 @@ type simulation struct {
 	issued   int                             // requests whose arrival was put
 	gave     func(r *workload.Record, n int) // told of tokens as they come, or nil
 	flow     flow
+	ways     *rand.Rand // times of requests on their way to the queue
+	inStep   bool       // that time is the same for all
+	turns    int        // requests that have reached a queue
 	watch    watch
 }
 
@@ -111,6 +115,7 @@ func newSimulation(service *Service, load *workload.Workload, options Options) (
 	}
 	s := &simulation{service: &own, load: load, options: options, records: make([]workload.Record, len(load.Requests))}
 	s.watch = newWatch(&own, len(load.Requests))
+	s.ways, s.inStep = workload.Stream(options.Seed, workload.Entries), own.inStep(load)
 	for i := range own.Instances {
 		s.readers = append(s.readers, s.instance(i, &own.Engine, own.Decode != nil))
 	}

@@ -76,14 +76,13 @@ func alike(t testing.TB, s *Service, isl, osl, concurrency, n int) *workload.Wor
 // within these shares, for lengths within 20 % of the nominal ones and for equal ones;
 // the simulation differs by whole steps and whole prompts. A mean TTFT is a few steps
 // long: users of a closed loop send as a step starts, where the formula takes its middle.
-// Of equal lengths each user keeps the neighbours that it came with: those who come while
-// a long step lasts are read together for ever, in the formula's groups, too. Of many users, whose
-// way to the engine outlasts a step, the simulation's groups merge and never part, as nothing in it
-// differs from request to request: its TTFT is up to 1.6 times the formula's, which measured runs
-// of equal lengths agree with (TestEqualLengthsAsMeasured of package validate).
+// Of equal lengths those who come while a long step lasts are read together, in the formula's
+// groups, too. Of many users, the simulation's groups part only as their ways to the queue differ:
+// its TTFT is up to 1.5 times the formula's, which measured runs of equal lengths agree with
+// (TestEqualLengthsAsMeasured of package validate).
 func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 	type shares map[string]float64
-	varied, equal, merged := shares{"tpot": 0.04, "output": 0.04, "ttft": 0.27}, shares{"tpot": 0.05, "output": 0.05, "ttft": 0.25}, shares{"tpot": 0.06, "output": 0.05, "ttft": 0.6}
+	varied, equal, merged := shares{"tpot": 0.04, "output": 0.03, "ttft": 0.21}, shares{"tpot": 0.04, "output": 0.03, "ttft": 0.2}, shares{"tpot": 0.052, "output": 0.03, "ttft": 0.47}
 	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
 	tp := func(n int) plan.Serving { p := one; p.TP = n; return p }
 	for _, c := range []struct {
@@ -143,16 +142,14 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 // what a prompt costs depends on how many share its step. Where lengths vary that is
 // chance, and the closed form agrees as on one replica; lengths within half of the
 // nominal ones, since the opening burst lasts for rounds where they vary less. Users of
-// equal lengths keep the groups that they came in: fewer steps are long, and the closed
-// form, which forms groups anew, is 2 to 9 % slower, and 19 % where groups merge; its long steps follow one another and
-// hold newcomers up as the simulated ones do.
+// equal lengths agree within 7 %, as their groups form anew in both; long steps follow one
+// another and hold newcomers up in the closed form as in the simulation.
 func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 	const isl, osl, rounds = 4096, 1024, 20
 	for _, c := range []struct {
 		cluster string
 		dp, n   int
-		merged  float64 // tolerance of equal lengths
-	}{{"h200x8", 8, 128, 0.09}, {"h200x8", 8, 512, 0.09}, {"h200x16", 16, 512, 0.09}, {"h800x32", 32, 256, 0.19}, {"h800x32", 32, 1024, 0.09}} {
+	}{{"h200x8", 8, 128}, {"h200x8", 8, 512}, {"h200x16", 16, 512}, {"h800x32", 32, 256}, {"h800x32", 32, 1024}} {
 		if testing.Short() && c.n > 256 {
 			continue
 		}
@@ -167,7 +164,7 @@ func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 			load *workload.Workload
 			rate float64 // tolerance of steps and tokens
 			ttft float64
-		}{"varied": {varied, 0.04, 0.25}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), c.merged, max(0.15, c.merged)}} {
+		}{"varied": {varied, 0.03, 0.16}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), 0.07, 0.07}} {
 			p, err := infer.Steady(e, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(c.n), Fixed: name == "equal"})
 			if err != nil {
 				t.Fatal(err)
@@ -185,7 +182,7 @@ func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 }
 
 // Both views say alike where queueing takes over: clients within 15 %, answers per
-// second within 8 %.
+// second within 8.5 %.
 func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {
 	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
 	four := one
@@ -210,7 +207,7 @@ func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, x := range map[string][3]float64{"clients": {got.Clients, want.Clients, 0.15}, "answers": {got.Requests, want.Requests, 0.08}} {
+		for name, x := range map[string][3]float64{"clients": {got.Clients, want.Clients, 0.15}, "answers": {got.Requests, want.Requests, 0.085}} {
 			gap := x[0]/x[1] - 1
 			t.Logf("%s on %s, %s, %d/%d: %s %.4g, closed form %.4g (%+.1f %%)", c.model, c.cluster, c.engine, c.isl, c.osl, name, x[0], x[1], 100*gap)
 			if math.Abs(gap) > x[2] {

@@ -14,6 +14,7 @@ const (
 	Acceptance // of speculative tokens
 	Faults     // of a server that fails on demand
 	Starts     // of the users of a closed loop
+	Entries    // of requests on their way to the queue
 )
 
 // Stream is the subsystem's generator for a seed: PCG-DXSM, whose sequence
