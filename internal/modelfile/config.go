@@ -4,54 +4,10 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"sort"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/model"
 )
-
-// family is the reader of one model_type. text names the nested object that
-// holds the language model of a multimodal configuration.
-type family struct {
-	architectures []string
-	text          string
-	build         func(f *fields, m *model.Model)
-}
-
-// families maps model_type, as transformers spells it, to its reader.
-var families = map[string]family{
-	"llama":            {[]string{"LlamaForCausalLM"}, "", llama},
-	"mistral":          {[]string{"MistralForCausalLM"}, "", mistral},
-	"mixtral":          {[]string{"MixtralForCausalLM"}, "", mixtral},
-	"qwen2":            {[]string{"Qwen2ForCausalLM"}, "", qwen2},
-	"qwen2_moe":        {[]string{"Qwen2MoeForCausalLM"}, "", qwenMoE},
-	"qwen3":            {[]string{"Qwen3ForCausalLM"}, "", qwen3},
-	"qwen3_moe":        {[]string{"Qwen3MoeForCausalLM"}, "", qwenMoE},
-	"qwen3_5":          {[]string{"Qwen3_5ForConditionalGeneration"}, "text_config", qwen35},
-	"qwen3_5_moe":      {[]string{"Qwen3_5MoeForConditionalGeneration"}, "text_config", qwen35},
-	"qwen3_5_text":     {[]string{"Qwen3_5ForCausalLM"}, "", qwen35},
-	"qwen3_5_moe_text": {[]string{"Qwen3_5MoeForCausalLM"}, "", qwen35},
-	"deepseek_v2":      {[]string{"DeepseekV2ForCausalLM"}, "", deepseek},
-	"deepseek_v3":      {[]string{"DeepseekV3ForCausalLM"}, "", deepseek},
-	"deepseek_v32":     {[]string{"DeepseekV32ForCausalLM"}, "", deepseek},
-	"kimi_k2":          {[]string{"DeepseekV3ForCausalLM", "KimiK2ForCausalLM"}, "", deepseek},
-	"glm_moe_dsa":      {[]string{"GlmMoeDsaForCausalLM"}, "", deepseek},
-	"glm4_moe":         {[]string{"Glm4MoeForCausalLM"}, "", glm4MoE},
-	"gpt_oss":          {[]string{"GptOssForCausalLM"}, "", gptOSS},
-	"minimax_m2":       {[]string{"MiniMaxM2ForCausalLM"}, "", minimaxM2},
-	"llama4":           {[]string{"Llama4ForConditionalGeneration"}, "text_config", llama4},
-	"llama4_text":      {[]string{"Llama4ForCausalLM"}, "", llama4},
-	"gemma2":           {[]string{"Gemma2ForCausalLM"}, "", gemma2},
-	"gemma3":           {[]string{"Gemma3ForConditionalGeneration"}, "text_config", gemma3},
-	"gemma3_text":      {[]string{"Gemma3ForCausalLM"}, "", gemma3},
-	"phi3":             {[]string{"Phi3ForCausalLM"}, "", phi3},
-	"nemotron":         {[]string{"NemotronForCausalLM"}, "", nemotron},
-	"gpt2":             {[]string{"GPT2LMHeadModel"}, "", gpt2},
-	"bloom":            {[]string{"BloomForCausalLM"}, "", bloom},
-	"opt":              {[]string{"OPTForCausalLM"}, "", opt},
-	"mpt":              {[]string{"MPTForCausalLM", "MptForCausalLM"}, "", mpt},
-	"falcon":           {[]string{"FalconForCausalLM"}, "", falcon},
-}
 
 // ReadConfig reads a Hugging Face config.json; name is the file's name for
 // messages and the model's Name. Errors are one line that names file, field and
@@ -87,7 +43,9 @@ func readConfig(r io.Reader) (*model.Model, error) {
 	fam.build(body, m)
 	readCheckpoint(top, body, m)
 	for _, f := range slices.Compact([]*fields{top, body}) {
-		f.must("is_encoder_decoder", false, "only decoder-only models are described")
+		for _, key := range []string{"is_encoder_decoder", "add_cross_attention"} {
+			f.must(key, false, "only decoder-only models are described")
+		}
 		skipped, err := f.finish()
 		if err != nil {
 			return nil, err
@@ -143,6 +101,9 @@ func textPart(top *fields, key string, m *model.Model) (*fields, error) {
 	if top.err != nil {
 		return nil, top.err
 	}
+	if body == nil && top.has("hidden_size") { // older files have no nested object
+		body = top
+	}
 	if body == nil {
 		return nil, fmt.Errorf("%s is missing; add it", key)
 	}
@@ -159,22 +120,4 @@ func textPart(top *fields, key string, m *model.Model) (*fields, error) {
 	}
 	top.used["tie_word_embeddings"] = true
 	return body, nil
-}
-
-func knownTypes() []string {
-	kinds := make([]string, 0, len(families))
-	for k := range families {
-		kinds = append(kinds, k)
-	}
-	sort.Strings(kinds)
-	return kinds
-}
-
-func knownArchitectures() string {
-	var names []string
-	for _, k := range knownTypes() {
-		names = append(names, families[k].architectures...)
-	}
-	sort.Strings(names)
-	return strings.Join(slices.Compact(names), " ")
 }

@@ -19,7 +19,6 @@ func gpt2(f *fields, m *model.Model) {
 	m.MaxContext = m.Positions
 	m.Tied = f.flag("tie_word_embeddings", true)
 	makeLayers(f, m, "n_layer")
-	f.must("add_cross_attention", false, "only decoder-only models are described")
 	fill(m, gptHeads(f, m, f.size("n_head"), true), model.FFN{Inner: f.sizeOr(4*m.Hidden, "n_inner"), Bias: true})
 }
 

@@ -26,6 +26,9 @@ func qwen35(f *fields, m *model.Model) {
 		f.fail("mlp_only_layers", "lists layers; a mix of dense and routed layers is not understood here")
 	}
 
+	if step := f.sizeOr(1, "decoder_sparse_step"); step != 1 {
+		f.fail("decoder_sparse_step", "is %d; a mix of dense and routed layers is not understood here", step)
+	}
 	types, every := layerTypes(f, m, fullLayer, linearLayer), f.sizeOr(4, "full_attention_interval")
 	for i := range m.Layers {
 		isFull := (i+1)%int(every) == 0

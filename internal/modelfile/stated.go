@@ -18,7 +18,8 @@ var mostBy = func() map[string]int64 {
 		{model.MaxHeadDim, []string{"head_dim", "qk_nope_head_dim", "qk_rope_head_dim", "v_head_dim", "linear_key_head_dim", "linear_value_head_dim", "index_head_dim"}},
 		{model.MaxInner, []string{"intermediate_size", "intermediate_size_mlp", "moe_intermediate_size", "shared_expert_intermediate_size",
 			"shared_intermediate_size", "ffn_dim", "ffn_hidden_size", "n_inner"}},
-		{model.MaxExperts, []string{"num_experts", "num_local_experts", "n_routed_experts", "num_experts_per_tok", "experts_per_token", "n_shared_experts"}},
+		{model.MaxExperts, []string{"num_experts", "num_local_experts", "n_routed_experts", "num_experts_per_tok", "experts_per_token", "n_shared_experts",
+			"moe_num_experts", "moe_num_shared_experts", "moe_k", "moe_topk"}},
 	} {
 		for _, k := range b.keys {
 			by[k] = b.most

@@ -14,6 +14,14 @@ var harmless = []string{
 	// tokens and tasks
 	"mm_tokens_per_image", "tokenizer_name", "tokenizer_class", "model_max_length", "task_specific_params", "problem_type", "id2label", "label2id",
 	"prefix", "summary_type", "summary_use_proj", "summary_activation", "summary_proj_to_labels", "summary_first_dropout",
+	// other modes: what reads pictures, and text generation, as the base class of transformers writes it
+	"multimodal_projector_bias", "projector_hidden_act", "spatial_merge_size", "vision_feature_layer", "vision_feature_select_strategy",
+	"use_unified_vision_chunk", "video_placeholder", "ignore_index",
+	"max_length", "min_length", "length_penalty", "repetition_penalty", "diversity_penalty", "temperature", "top_k", "top_p", "typical_p", "do_sample",
+	"early_stopping", "num_beams", "num_beam_groups", "num_return_sequences", "no_repeat_ngram_size", "encoder_no_repeat_ngram_size", "bad_words_ids",
+	"suppress_tokens", "begin_suppress_tokens", "exponential_decay_length_penalty", "remove_invalid_values", "chunk_size_feed_forward",
+	"cross_attention_hidden_size", "pruned_heads", "tie_encoder_decoder", "tf_legacy_loss", "torchscript", "use_bfloat16", "finetuning_task",
+	"_attn_implementation_autoset", "_attn_implementation",
 	// training: dropout, initialisation, losses
 	"attention_dropout", "attn_dropout", "hidden_dropout", "dropout", "activation_dropout", "layerdrop", "classifier_dropout", "attention_probs_dropout_prob",
 	"hidden_dropout_prob", "attn_pdrop", "embd_pdrop", "emb_pdrop", "resid_pdrop", "initializer_range", "initializer_factor", "init_std", "init_config",
