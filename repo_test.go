@@ -39,7 +39,7 @@ var layers = []layer{
 	{"bench", "note unit workload input openai prompt", "load on a service and metrics of its records; predicts nothing and formats nothing"},
 	{"sched", "unit", "a schedule is passes and times, whatever the model"},
 	{"model", "unit", "shapes and counts, whatever the machine or the plan"},
-	{"hw", "unit", "machines, whatever runs on them"},
+	{"hw", "note unit", "machines, whatever runs on them"},
 	{"modelfile", "unit input model", "readers build models and know no catalogue"},
 	{"catalog", "note unit input model hw", "facts with sources: data may not depend on what is computed from it"},
 	{"plan", "note unit sched model", "what is legal is decided before anything is counted or priced"},

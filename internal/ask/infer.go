@@ -213,7 +213,7 @@ func (f *Infer) draftModels(find Finder) (map[string]*model.Model, error) {
 		}
 		m, err := find.Model(s.Model)
 		if err != nil {
-			return nil, err
+			return nil, note.Of("spec", err)
 		}
 		found[s.Model] = m
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/input"
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // MaxGPUs bounds a cluster: ten times the largest training clusters of today.
@@ -27,7 +28,8 @@ func Cluster(spec string) (*hw.Cluster, error) {
 		return clusterFile(spec)
 	}
 	c, err := NamedCluster(spec)
-	if errors.Is(err, errForm) {
+	var fault *note.Fault
+	if errors.As(err, &fault) && fault.Code == note.ClusterForm { // it may have been meant for a file
 		err = fmt.Errorf("%w; or give a file ending in .yaml", err)
 	}
 	return c, err
@@ -80,9 +82,6 @@ func isCount(s string) bool {
 	return digits != "" && len(digits) <= 20 && strings.Trim(digits, "0123456789") == ""
 }
 
-// errForm is what a spec is not, which may have been meant for a file.
-var errForm = errors.New("write GPU name x count such as h800x2048")
-
 // clusterForm is the error for a spec that has no GPU count.
 func clusterForm(spec, word string, cut int) error {
 	if cut > 0 {
@@ -93,9 +92,9 @@ func clusterForm(spec, word string, cut int) error {
 	names := append(clusterNames(), loadGPUs().names...)
 	near := nearest(word, names)
 	if len(near) == 0 {
-		return fmt.Errorf("cluster %s: %w, or a name that `ridgeline clusters` lists", quote(spec), errForm)
+		return note.Faultf(note.ClusterForm, "spec", "cluster %s: write GPU name x count such as h800x2048, or a name that `ridgeline clusters` lists", quote(spec))
 	}
-	return fmt.Errorf("cluster %s: %w; nearest names are %s", quote(spec), errForm, strings.Join(near, ", "))
+	return note.Faultf(note.ClusterForm, "spec nearest", "cluster %s: write GPU name x count such as h800x2048; nearest names are %s", quote(spec), strings.Join(near, ", "))
 }
 
 // defaultCluster is n devices in their default nodes.

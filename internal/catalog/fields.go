@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // fields reads one mapping of a machine file key by key. It serves the embedded
@@ -109,6 +111,17 @@ func (f *fields) fail(n *yaml.Node, key, format string, args ...any) {
 		name = "the file"
 	}
 	*f.err = fmt.Errorf("%s: %s %s", where, name, fmt.Sprintf(format, args...))
+}
+
+// refuse is fail of a figure, which bears its kind, its key and the values that keys name.
+func (f *fields) refuse(n *yaml.Node, key string, c note.Code, keys, format string, args ...any) {
+	if *f.err != nil {
+		return
+	}
+	f.fail(n, key, format, args...)
+	of := note.New(c, keys, format, args...).With("key", f.at(key))
+	of.Text = (*f.err).Error()
+	*f.err = &note.Fault{Note: of}
 }
 
 // take marks a key as known and returns its node, nil where it is absent.

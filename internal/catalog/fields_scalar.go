@@ -8,6 +8,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // text reads a string; "" where absent.
@@ -75,7 +77,7 @@ func (f *fields) positive(n *yaml.Node, key, unitKey string) float64 {
 	case !(v > 0):
 		f.fail(n, key, "is %s: give a number above 0, or leave the key out if it is not known", quote(n.Value))
 	case v < u.least || v > u.most:
-		f.fail(n, key, "is %s: give %g to %g%s, or leave the key out if it is not known", quote(n.Value), u.least, u.most, u.in())
+		f.refuse(n, key, note.FigureRange, "value least most", "is %s: give %g to %g%s, or leave the key out if it is not known", quote(n.Value), u.least, u.most, u.in())
 	default:
 		return v
 	}
@@ -91,11 +93,11 @@ func (f *fields) count(key string, missing, most int64) int64 {
 	v, err := strconv.ParseInt(n.Value, 10, 64)
 	if n.Kind != yaml.ScalarNode || n.Tag != "!!int" && n.Tag != "!!float" ||
 		err != nil && !errors.Is(err, strconv.ErrRange) {
-		f.fail(n, key, "is %s: give a whole number", nodeKind(n))
+		f.refuse(n, key, note.FigureNotWhole, "value", "is %s: give a whole number", nodeKind(n))
 		return 1
 	}
 	if err != nil || v < 1 || v > most {
-		f.fail(n, key, "is %s: give 1 to %d", nodeKind(n), most)
+		f.refuse(n, key, note.FigureRange, "value least most", "is %s: give %d to %d", nodeKind(n), 1, most)
 		return 1
 	}
 	return v

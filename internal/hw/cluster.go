@@ -3,6 +3,7 @@ package hw
 import (
 	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/note"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -59,7 +60,7 @@ func (c *Cluster) Validate() error {
 	case c.Node.GPUs < 1:
 		return fmt.Errorf("cluster %q has %d GPUs per node: give at least 1", c.Name, c.Node.GPUs)
 	case c.GPUs > c.Node.GPUs && c.GPUs%c.Node.GPUs != 0:
-		return fmt.Errorf("cluster %q: %d GPUs do not fill nodes of %d: use a multiple of %d", c.Name, c.GPUs, c.Node.GPUs, c.Node.GPUs)
+		return note.Faultf(note.NodesUnfilled, "cluster gpus node", "cluster %q: %d GPUs do not fill nodes of %d: use a multiple of %d", c.Name, c.GPUs, c.Node.GPUs, c.Node.GPUs)
 	case min(c.GPUs, c.Node.GPUs) > 1 && !c.Device.Peak.ScaleUp.Known():
 		return fmt.Errorf("cluster %q: no scale-up rate is known for %s: set node.scale_up_gb_per_s in a cluster file", c.Name, c.Device.Name)
 	case c.GPUs > c.Node.GPUs && !c.Node.NIC.Known():

@@ -108,7 +108,7 @@ func parseAccept(text string, n int) ([]float64, error) {
 	for i := range accept {
 		v, err := unit.ParseFraction(parts[min(i, len(parts)-1)])
 		if err != nil {
-			return nil, fmt.Errorf("acceptance %w", err)
+			return nil, fmt.Errorf("acceptance: %w", err)
 		}
 		accept[i] = v
 	}

@@ -7,6 +7,10 @@ const (
 	DegreesMisfit    Code = "degrees_misfit"
 	NoMTPModule      Code = "no_mtp_module"
 	ContextPassed    Code = "context_passed"
+	ClusterForm      Code = "cluster_form"
+	NodesUnfilled    Code = "nodes_unfilled"
+	FigureRange      Code = "figure_range"
+	FigureNotWhole   Code = "figure_not_whole"
 )
 
 // Fault is an error of the input with its kind and figures.

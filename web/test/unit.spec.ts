@@ -10,7 +10,7 @@ import { vi } from '../src/i18n/vi'
 import { rttText, variants } from '../src/serving/pareto'
 import { viNotes } from '../src/i18n/notes'
 import { inVietnamese, nameInVietnamese } from '../src/i18n/phrases'
-import { viProblems } from '../src/i18n/problems'
+import { enProblems, viProblems } from '../src/i18n/problems'
 import { meansOf } from '../src/measured/live'
 import { beside, doubtsOf, invalidIn, loadsOf } from '../src/measured/runs'
 import { keysOf, look } from '../src/chart/lines'
@@ -18,7 +18,7 @@ import { fileModel } from '../src/training/form'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, questionOf, trainingDefaults } from '../src/state'
 import { asNumber, clear, listed, pointed, ways } from '../src/ui/numbers'
-import { labelled } from '../src/ui/states'
+import { fieldOf, labelled } from '../src/i18n/refusal'
 import { waitsIn } from '../src/training/passes'
 import { density, spentOf } from '../src/training/density'
 import { knobsOf } from '../src/training/price'
@@ -179,6 +179,14 @@ test('both languages say everything', () => {
   expect(preferred(['fr'])).toBe('en')
 })
 
+test('a refusal of an edited cluster is about the figure that was edited', () => {
+  const of = (code: string, values: Record<string, unknown>) => fieldOf(new Problem('', 422, 'cluster', code, values))
+  expect(of('figure_range', { key: 'node.nic_gb_per_s_per_gpu' })).toBe('nic')
+  expect(of('figure_not_whole', { key: 'node.gpus' })).toBe('nodeGpus')
+  expect(of('nodes_unfilled', { cluster: 'h100x16-edited' })).toBe('nodeGpus')
+  expect(of('nodes_unfilled', { cluster: 'h100x12' })).toBe('cluster')
+})
+
 test('names that the server chooses from are said in Vietnamese', () => {
   const named = (file: string, what: RegExp): string[] => [...readFileSync(new URL('../../internal/' + file, import.meta.url), 'utf8').matchAll(what)].map((m) => m[1]!)
   const strategies = named('api/infer_strategies.go', /^\t\{"([^"]+)", func/gm)
@@ -210,6 +218,7 @@ test('every problem with a code is said in Vietnamese, with figures of the langu
   const codes = [...(source + faults).matchAll(/ [cC]ode = "([a-z_]+)"/g)].map((m) => m[1]!)
   expect(codes.length).toBeGreaterThan(12)
   expect(Object.keys(viProblems).sort()).toEqual([...codes].sort())
+  expect(Object.keys(enProblems).filter((k) => !codes.includes(k))).toEqual([]) // the others are worded by the server
   expect(viProblems.too_many_watchers!({ most: 1032, seconds: 2.5 }, formats('vi'))).toMatch(/1\.032 .*2,5\ss/)
 })
 
@@ -227,15 +236,15 @@ test('every warning and assumption that the server can make is said in Vietnames
 
 test('every refusal that is worded without a code has its words in Vietnamese, and none is left over', () => {
   const phrases = JSON.parse(readFileSync(new URL('../src/i18n/phrases.vi.json', import.meta.url), 'utf8')) as Record<string, string>
-  const made = new Set(['is not a number', 'is not a number with a unit', '--%s is missing: give it', '%q is not of type %s: /docs lists the fields', 'an amount of memory', 'a data rate', 'a time', 'a count', 'a price', 'a fraction', 'a rate of requests per second', 'an exponent of popularity'])
-  const asked = ['api/infer.go', 'api/infer_ratio.go', 'api/infer_variants.go', 'api/train_more.go', 'api/train_question.go', 'advise/sweep.go', 'deploy/space.go', 'bench/maker.go', 'store/file.go', 'store/schema.go', 'store/store.go'] // of what the page can ask
+  const made = new Set(['is not a number', 'is not a number with a unit', '--%s is missing: give it', '%q is not of type %s: /docs lists the fields', 'an amount of memory', 'a data rate', 'a time', 'a count', 'a price', 'a fraction', 'a rate of requests per second', 'an exponent of popularity', 'write none, mtp:N[:ACCEPT] or draft:MODEL:N:ACCEPT, for example mtp:1:0.87 or mtp:3:0.9/0.7/0.4'])
+  const asked = ['api/infer.go', 'api/infer_ratio.go', 'api/infer_variants.go', 'api/train_more.go', 'api/train_question.go', 'advise/sweep.go', 'deploy/space.go', 'bench/maker.go', 'store/file.go', 'store/schema.go', 'store/store.go', 'workload/length.go', 'infer/spec.go', 'catalog/clusters.go'] // of what the page can ask
   for (const dir of ['plan', 'unit', 'ask', 'compare', ...asked])
     for (const file of dir.endsWith('.go') ? [''] : readdirSync(new URL(`../../internal/${dir}`, import.meta.url)).filter((x) => x.endsWith('.go') && !x.endsWith('_test.go'))) {
       const source = readFileSync(new URL(`../../internal/${dir}${file && '/' + file}`, import.meta.url), 'utf8')
       const made1 = dir === 'compare' ? /(?:c\.note\(|Part\{)("(?:[^"\\]|\\.)*")/g : /(?:Errorf|errors\.New|\.fail)\((?:\w+, )?("(?:[^"\\]|\\.)*")/g
       for (const [, text] of source.matchAll(made1)) {
         const format = JSON.parse(text!) as string
-        if (!format.includes('%w') && /[a-z]{2}/.test(format.replace(/%\w|--[a-z%-]+/g, ''))) made.add(format === 'has an unknown unit ' ? 'has an unknown unit %q' : format)
+        if (!format.includes('%w') && !format.startsWith('cluster file ') && /[a-z]{2}/.test(format.replace(/%\w|--[a-z%-]+/g, ''))) made.add(format === 'has an unknown unit ' ? 'has an unknown unit %q' : format)
       }
     }
   const health = readFileSync(new URL('../../internal/bench/health.go', import.meta.url), 'utf8') // why a client is not valid
@@ -251,13 +260,13 @@ test('every refusal that is worded without a code has its words in Vietnamese, a
 
 test('refusals are found by their words, values kept, inside each other', () => {
   expect(inVietnamese('tp=3 does not divide the FFN width 14336 of layer 0 of llama-3.1-8b: use a divisor')).toBe('tp=3 không chia hết độ rộng FFN 14336 của lớp 0 trong llama-3.1-8b: hãy dùng một ước số.')
-  expect(inVietnamese('tokens: "x" as a count is not a number with a unit: write for example 15360 or 14.8T (units: k K M)')).toBe('tokens: "x" (mong đợi số đếm) không phải số kèm đơn vị: hãy viết chẳng hạn 15360 or 14.8T (đơn vị: k K M).')
+  expect(inVietnamese('tokens: "x" as a count is not a number with a unit: write for example 15360 or 14.8T (units: k K M)')).toBe('tokens: "x" (mong đợi số đếm) không phải số kèm đơn vị: hãy viết chẳng hạn 15360 (đơn vị: k K M).')
   expect(inVietnamese('net_rtt: "5" as a time has no unit: write for example 0.193ms (units: ns us)')).toContain('thiếu đơn vị')
   expect(inVietnamese('x: "5z" as a time has an unknown unit "z": write for example 0.193ms (units: ns us)')).toContain('có đơn vị lạ "z"')
   expect(inVietnamese('A, 1 in flight: client not valid: the client ran 25.7 ms late (p99), over a tenth of the median time of a request of 123 ms; 3.5 requests were in flight of 4')).toBe('A, 1 yêu cầu đồng thời: số đo của máy khách không hợp lệ: máy khách chạy muộn 25,7 ms (p99), hơn một phần mười thời gian trung vị của một yêu cầu là 123 ms; chỉ 3,5 yêu cầu đồng thời trên 4')
   expect(inVietnamese('top 0: give 1 to 1000')).toBe('top 0: hãy cho từ 1 đến 1000.')
   expect(inVietnamese('max_num_seqs 0: give more than 0, or leave it out')).toContain('lớn hơn 0')
-  expect(inVietnamese('modell: unknown field "modell": did you mean model?')).toBe('modell: Không có field "modell": có phải ý bạn là model?')
+  expect(inVietnamese('modell: unknown field "modell": did you mean model?')).toBe('modell: Không có trường "modell": có phải ý bạn là model?')
   expect(inVietnamese('heads do not divide by tp')).toBe('số đầu không chia hết cho tp')
   expect(nameInVietnamese('moe layer, mla x 58')).toBe('lớp MoE, mla × 58')
   expect(inVietnamese('a sentence of another package')).toBeUndefined()

@@ -24,7 +24,7 @@ interface Phrase {
 }
 
 function phrase(format: string, said: string): Phrase {
-  const parts = fieldNames(format).split(/%(?:\.\d)?([dfgvqs])/)
+  const parts = fieldNames(format).split(/%(?:\.\d)?([dfgvqs])/).map((p, i) => (i % 2 ? p : p.replaceAll('%%', '%')))
   const at = parts.map((p, i) => (i % 2 ? verbs[p]! : escaped(p))).join('')
   const rounded = [...format.matchAll(/%(\.\d)?[dfgvqs]/g)].map((m) => m[1] !== undefined)
   return { at: new RegExp(`^${at}$`), said, rounded, weight: parts.filter((_, i) => i % 2 === 0).join('').length }
@@ -80,8 +80,21 @@ function wholly(text: string): string | undefined {
   return undefined
 }
 
-/** mends words the end of a sentence that guesses what was meant. */
-const mends = (s: string): string => s.replace(/^did you mean (.+)\?$/, (_, names: string) => `có phải ý bạn là ${names.replaceAll(' or ', ' hoặc ')}?`).replace(/^\/docs lists the fields$/, '/docs liệt kê các trường')
+// Kinds of words that a field chooses from, and examples of quantities, as sentences of the list hold them. A count's example is one that every field of a count takes.
+const kinds: Record<string, string> = { 'plan key': 'khóa kế hoạch', schedule: 'lịch', field: 'trường', '15360 or 14.8T': '15360', '0.193ms': '0,193ms', '2, $2 or 2USD': '2, $2 hoặc 2USD', '0.85 or 85%': '0.85 hoặc 85%' }
+
+/** mends words a part of a sentence: a kind, an example, a guess at what was meant, what may be used. */
+const mends = (s: string): string =>
+  kinds[s] ??
+  s
+    .replace(/^did you mean (.+)\?$/, (_, names: string) => `có phải ý bạn là ${names.replaceAll(' or ', ' hoặc ')}?`)
+    .replace(', or modules joined by +:', ', hoặc các khối nối bằng +:')
+    .replace(/^use (one of )?(.+)$/, (_, one: string | undefined, names: string) => `hãy dùng ${one ? 'một trong ' : ''}${names.replaceAll(' or ', ' hoặc ')}`)
+    .replace(/^((?:[\w=-]+, )*[\w=-]+) or ([\w=-]+)$/, '$1 hoặc $2')
+    .replace(/^\/docs lists the fields$/, '/docs liệt kê các trường')
+
+// Parts of a value that a refusal is about.
+const pieces: Record<string, string> = { acceptance: 'tỷ lệ chấp nhận' }
 
 /** inVietnamese words a sentence of the server; undefined where the list lacks it, and it stays English. */
 export function inVietnamese(text: string): string | undefined {
@@ -89,9 +102,9 @@ export function inVietnamese(text: string): string | undefined {
   if (name) return name
   const whole = wholly(text)
   if (whole) return whole
-  const named = /^([\w .[\]"=]{1,60}?): (.+)$/.exec(text) // of a field
+  const named = /^([\w .[\]"=:/]{1,60}?): (.+)$/.exec(text) // of a field
   const rest = named && inVietnamese(named[2]!)
-  return rest ? `${named[1]}: ${rest}` : undefined
+  return rest ? `${pieces[named[1]!] ?? named[1]!.replace(/^speculation "/, '"')}: ${rest}` : undefined
 }
 
 /** nameInVietnamese words an operation, or a layer behind whose name its count stands. */

@@ -1,4 +1,5 @@
-// Problems by their code (internal/web/codes.go, internal/note/faults.go), in Vietnamese; in English the server's own detail is the wording.
+// Problems by their code (internal/web/codes.go, internal/note/faults.go), in Vietnamese; in English the server's own detail is the
+// wording, but where it speaks of a file's keys and the form has a field.
 
 import type { Format } from '../units'
 
@@ -9,6 +10,12 @@ const count = (x: unknown, f: Format): string => f.int(Number(x))
 const words = (x: unknown): string => (Array.isArray(x) ? x.map(String).join(', ') : String(x))
 
 const degree = (x: unknown): string => (x === 'any' ? 'tùy ý' : String(x))
+
+export const enProblems: Record<string, (v: Values, f: Format) => string> = {
+  figure_range: (v, f) => `${words(v.value)} is out of range: give ${f.num(Number(v.least))} to ${f.num(Number(v.most))}.`,
+  figure_not_whole: (v) => `${words(v.value)} is no whole number: give one.`,
+  nodes_unfilled: (v, f) => `${count(v.gpus, f)} GPUs do not fill nodes of ${count(v.node, f)}: use a number of GPUs that is a multiple of those per node.`,
+}
 
 export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   too_many_waiting: () => 'Quá nhiều yêu cầu đang chờ trả lời: hãy thử lại sau.',
@@ -28,4 +35,8 @@ export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   degrees_misfit: (v, f) => `Kế hoạch tp=${degree(v.tp)} x cp=${degree(v.cp)} x pp=${degree(v.pp)} x dp=${degree(v.dp)} không lấp đầy ${count(v.gpus, f)} GPU (${count(v.node, f)} mỗi nút): hãy dùng các bậc có tích bằng ${count(v.gpus, f)}.`,
   no_mtp_module: (v) => `${words(v.model)} không có mô-đun MTP cho ${words(v.spec)}: hãy dùng draft:MODEL:N:ACCEPT hoặc none.`,
   context_passed: (v, f) => `Đầu vào ${count(v.isl, f)} và đầu ra ${count(v.osl, f)} vượt ${count(v.context, f)} token ngữ cảnh của ${words(v.model)}: hãy rút ngắn yêu cầu.`,
+  cluster_form: (v) => `${words(v.spec)} không phải tên cụm máy: hãy viết tên GPU x số lượng, như h800x2048, hoặc một tên mà \`ridgeline clusters\` liệt kê${v.nearest ? `; gần nhất là ${words(v.nearest)}` : ''}.`,
+  nodes_unfilled: (v, f) => `${count(v.gpus, f)} GPU không lấp đầy các nút ${count(v.node, f)} GPU: hãy làm cho số GPU là bội của số GPU mỗi nút.`,
+  figure_range: (v, f) => `${words(v.value)} nằm ngoài khoảng: hãy cho từ ${f.num(Number(v.least))} đến ${f.num(Number(v.most))}.`,
+  figure_not_whole: (v) => `${words(v.value)} không phải số nguyên: hãy cho một số nguyên.`,
 }

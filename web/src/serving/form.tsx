@@ -24,8 +24,8 @@ export function Fields({ s, set, catalogue, field }: Props) {
       <Field label={t.serving.isl} {...on('isl')} unit={t.unit.tokens} numeric bad={field === 'isl'} />
       <Field label={t.serving.osl} {...on('osl')} unit={t.unit.tokens} numeric bad={field === 'osl'} />
       <Field label={t.serving.concurrency} {...on('concurrency')} hint={t.serving.concurrencyHint} bad={field === 'concurrency'} />
-      <Field label={t.serving.ttft} {...on('ttft')} unit="s" numeric bad={field === 'slo'} />
-      <Field label={t.serving.tpot} {...on('tpot')} unit="ms" numeric bad={field === 'slo'} id="tpot" />
+      <Field label={t.serving.ttft} {...on('ttft')} unit="s" numeric bad={field === 'ttft' || field === 'slo'} />
+      <Field label={t.serving.tpot} {...on('tpot')} unit="ms" numeric bad={field === 'tpot' || field === 'slo'} id="tpot" />
       <Field label={t.serving.spec} {...on('spec')} hint={t.serving.specHint} bad={field === 'spec'} />
       <Field label={t.ask.price} {...on('price')} unit="USD/GPU·h" bad={field === 'price'} />
       <details class="more">

@@ -1,5 +1,6 @@
 import type { InferDoc } from '../api/serving'
 import { useLang } from '../i18n'
+import { fieldOf } from '../i18n/refusal'
 import { ReportButton } from '../share/report'
 import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
@@ -26,7 +27,7 @@ export default function ServingPage({ s, set, step, visit, catalogue }: Part<Ser
   const stale = answer !== undefined && (Object.keys(s) as (keyof Serving)[]).some((k) => s[k] !== answer.asked[k])
   return (
     <Question
-      fields={<Fields s={s} set={set} catalogue={catalogue} field={found.error?.field ?? ''} />}
+      fields={<Fields s={s} set={set} catalogue={catalogue} field={found.error ? fieldOf(found.error) : ''} />}
       found={found}
       stale={stale}
       find={() => {

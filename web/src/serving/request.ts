@@ -1,7 +1,7 @@
 import type { Point } from '../api/serving'
 import { unpack } from '../share/pack'
 import type { Serving } from '../state'
-import { asNumber, listed, pointed } from '../ui/numbers'
+import { above, asNumber, listed } from '../ui/numbers'
 
 /** numbers of the question, as they are read. */
 export const numbers = { isl: 'whole', osl: 'whole', ttft: 'decimal', tpot: 'decimal', price: 'list', rtt: 'list' } as const
@@ -15,7 +15,7 @@ export async function requestOf(s: Serving): Promise<Record<string, unknown>> {
     osl: asNumber(s.osl),
     concurrency: s.concurrency,
   }
-  const slo = [s.ttft && `ttft=${pointed(s.ttft)}s`, s.tpot && `tpot=${pointed(s.tpot)}ms`].filter(Boolean).join(',')
+  const slo = [s.ttft.trim() && `ttft=${above(s, 'ttft')}s`, s.tpot.trim() && `tpot=${above(s, 'tpot')}ms`].filter(Boolean).join(',')
   if (slo) body.slo = slo
   const optional = { plan: s.plan, spec: s.spec, weights: s.weights, kv: s.kv, net_rtt: listed(s.rtt), price: listed(s.price), engine: s.engine }
   for (const [k, v] of Object.entries(optional)) if (v.trim()) body[k] = v.trim()

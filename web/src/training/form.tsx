@@ -47,7 +47,7 @@ export function Fields({ s, set, catalogue, cluster, field }: Props) {
           <Field label={t.ask.memory} value={s.mem} onInput={(v) => set({ mem: v })} unit="GB" numeric bad={field === 'mem'} placeholder={memory ? f.num(memory / 1e9) : ''} />
           <Field label={t.ask.nodeGpus} value={s.nodeGpus} onInput={(v) => set({ nodeGpus: v })} unit="GPU" numeric bad={field === 'nodeGpus'} placeholder={cluster ? f.int(cluster.node.gpus) : ''} />
           <Field label={t.ask.mtp} value={s.mtp} onInput={(v) => set({ mtp: v })} numeric bad={field === 'mtp'} />
-          <Field label={t.ask.tokens} value={s.tokens} onInput={(v) => set({ tokens: v })} placeholder="14.8T" unit={t.unit.tokens} bad={field === 'tokens'} />
+          <Field label={t.ask.tokens} value={s.tokens} onInput={(v) => set({ tokens: v })} placeholder={t.ask.tokensExample} unit={t.unit.tokens} bad={field === 'tokens'} />
           <Field label={t.ask.price} value={s.price} onInput={(v) => set({ price: v })} unit="USD/GPU·h" numeric placeholder="2" bad={field === 'price'} />
         </div>
       </details>

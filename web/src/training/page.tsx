@@ -3,6 +3,7 @@ import type { ClusterDoc } from '../api/catalogue'
 import type { PlanDoc, TrainDoc } from '../api/training'
 import { useLoaded } from '../api/use'
 import { useLang } from '../i18n'
+import { fieldOf } from '../i18n/refusal'
 import { ReportButton } from '../share/report'
 import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
@@ -45,7 +46,7 @@ export default function TrainingPage({ s, set, step, visit, catalogue }: Part<Tr
   const stale = answer !== undefined && searched.some((k) => answer.asked[k] !== s[k])
   return (
     <Question
-      fields={<Fields s={s} set={set} catalogue={catalogue} cluster={cluster.value} field={found.error?.field ?? ''} />}
+      fields={<Fields s={s} set={set} catalogue={catalogue} cluster={cluster.value} field={found.error ? fieldOf(found.error) : ''} />}
       found={found}
       stale={stale}
       find={() => search({})}

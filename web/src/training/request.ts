@@ -1,9 +1,10 @@
-import { badFigure, get, post, Problem } from '../api/client'
+import { get, post } from '../api/client'
 import type { ClusterDoc } from '../api/catalogue'
 import type { PlanDoc, PlanKeys } from '../api/training'
 import { unpack } from '../share/pack'
 import type { Training } from '../state'
-import { asNumber, pointed } from '../ui/numbers'
+import { editedName } from '../i18n/refusal'
+import { above, asNumber, pointed } from '../ui/numbers'
 
 /** Walls are factors on the machine's figures, peak and achieved alike; 1 is the machine as it is. */
 export interface Walls {
@@ -53,33 +54,26 @@ export async function requestOf(s: Training): Promise<Record<string, unknown>> {
   return body
 }
 
-/** figure is an edited figure of the cluster; one that no machine can have is refused by the name of its field. */
-function figure(s: Training, k: 'nic' | 'mem' | 'nodeGpus'): number {
-  const v = Number(pointed(s[k]))
-  if (s[k].trim() === '' || !Number.isFinite(v) || v <= 0) throw new Problem(s[k], badFigure, k)
-  return v
-}
-
 /** clusterBody states the cluster with the edited figures, in the keys of a cluster file. */
 export function clusterBody(s: Training, c: ClusterDoc): Record<string, unknown> {
   const giga = (v: number) => v / 1e9
-  const nic = s.nic ? figure(s, 'nic') : c.node.nic_bytes_per_second_per_gpu && giga(c.node.nic_bytes_per_second_per_gpu.value)
-  const node: Record<string, unknown> = { gpus: s.nodeGpus ? figure(s, 'nodeGpus') : c.node.gpus, scale_up_kind: c.node.scale_up_kind }
+  const nic = s.nic ? above(s, 'nic') : c.node.nic_bytes_per_second_per_gpu && giga(c.node.nic_bytes_per_second_per_gpu.value)
+  const node: Record<string, unknown> = { gpus: s.nodeGpus ? above(s, 'nodeGpus') : c.node.gpus, scale_up_kind: c.node.scale_up_kind }
   if (nic) Object.assign(node, { nic_kind: c.node.nic_kind, nic_gb_per_s_per_gpu: nic, shared_nic: c.node.shared_nic })
   if (c.node.nic_latency_seconds) node.nic_latency_us = c.node.nic_latency_seconds.value * 1e6
   const body: Record<string, unknown> = {
-    name: c.name + '-edited',
+    name: editedName(c.name),
     device: c.device.name,
     gpus: c.gpus,
     node,
     fabric: { rails: c.node.rails, oversubscription: c.node.oversubscription },
   }
   const achieved: Record<string, number> = {}
-  if (s.nic) achieved.nic_gb_per_s = figure(s, 'nic')
+  if (s.nic) achieved.nic_gb_per_s = above(s, 'nic')
   if (s.mem) {
-    body.peak = { memory_gb: figure(s, 'mem') }
+    body.peak = { memory_gb: above(s, 'mem') }
     // What drivers report of the catalogue's device does not hold for the edited one.
-    if (c.device.figures.some((x) => x.name === 'memory' && x.achieved)) achieved.memory_gb = figure(s, 'mem')
+    if (c.device.figures.some((x) => x.name === 'memory' && x.achieved)) achieved.memory_gb = above(s, 'mem')
   }
   if (Object.keys(achieved).length) body.achieved = achieved
   if (c.price_usd_per_gpu_hour) body.price_usd_per_gpu_hour = c.price_usd_per_gpu_hour

@@ -1,7 +1,7 @@
 // Numbers that people type. Languages part thousands and decimals by opposite
 // signs: what could be either is refused, never guessed.
 
-import { Problem, unclear } from '../api/client'
+import { badFigure, Problem, unclear } from '../api/client'
 import type { Language } from '../i18n'
 
 const decimalComma = /^(\d+),(\d+)(\s*[a-zA-Z]*)$/
@@ -12,14 +12,28 @@ const groups = /^[1-9]\d{0,2}(?:([.,])\d{3})(?:\1\d{3})+$/
 export const pointed = (text: string): string => (group.test(text.trim()) ? text.trim() : text.trim().replace(decimalComma, '$1.$2$3'))
 
 /** listed writes a list that is parted by semicolons as the server reads it: items may have decimal commas. */
-export const listed = (text: string): string => (text.includes(';') ? text.split(';').map(pointed).join(',') : text)
+export const listed = (text: string): string => (text.includes(';') || withUnit(text) ? text.split(';').map(pointed).join(',') : text)
+
+/** withUnit tells 0,5ms from a list: what stands before the comma has no unit, and a time needs one. */
+const withUnit = (text: string): boolean => !group.test(text.trim()) && !!decimalComma.exec(text.trim())?.[3]
 
 /** asNumber is a field's number; other text goes to the server as it stands, whose message names it. */
-export const asNumber = (text: string): number | string => (text.trim() && !group.test(text.trim()) && Number.isFinite(Number(text)) ? Number(text) : text.trim())
+export const asNumber = (text: string): number | string => {
+  const s = pointed(text)
+  return s && !group.test(s) && Number.isFinite(Number(s)) ? Number(s) : text.trim()
+}
+
+/** above is a field's figure above zero; another is refused by the name of its field, as the form writes units that a message would quote. */
+export function above<S extends Record<string, string>>(s: S, k: keyof S & string): number {
+  const v = Number(pointed(s[k]!))
+  if (s[k]!.trim() === '' || !Number.isFinite(v) || v <= 0) throw new Problem(s[k]!, badFigure, k)
+  return v
+}
 
 /** ways are the ways to write what a text may mean; none where it is plain. */
 export function ways(text: string, kind: Kind, lang: Language): string[] {
   const s = text.trim()
+  if (kind === 'list' && withUnit(s)) return []
   if (kind === 'list') return lang === 'vi' && !s.includes(';') && /\d,\d/.test(s) ? [s.split(',').join('; '), ...(decimalComma.test(s) ? [s.replace(decimalComma, '$1.$2$3')] : [])] : []
   if (groups.test(s)) return [s.replace(/[.,]/g, '')]
   const [, front, sign, rest, unit] = group.exec(s) ?? []

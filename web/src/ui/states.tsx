@@ -1,8 +1,7 @@
 import type { ComponentChildren } from 'preact'
 import { badFigure, damaged, hasToken, setToken, unclear, type Problem, type Progress } from '../api/client'
-import { useLang, type Dict } from '../i18n'
-import { inVietnamese } from '../i18n/phrases'
-import { viProblems } from '../i18n/problems'
+import { useLang } from '../i18n'
+import { labelOf, refusal } from '../i18n/refusal'
 
 /** Waiting tells how far a long search is, and stops it. */
 export function Waiting({ progress, onCancel, text }: { progress: Progress | undefined; onCancel?: () => void; text: string }) {
@@ -41,34 +40,20 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   )
 }
 
-// What the forms call a key of the address, or a field of the API.
-const labels = (t: Dict): Record<string, string> => ({
-  nic: t.ask.nic, mem: t.ask.memory, nodeGpus: t.ask.nodeGpus, batch: t.ask.batch, global_batch: t.ask.batch, seq: t.ask.seq, mtp: t.ask.mtp, tokens: t.ask.tokens, price: t.ask.price,
-  isl: t.serving.isl, osl: t.serving.osl, concurrency: t.serving.concurrency, 'slo: ttft': t.serving.ttft, 'slo: tpot': t.serving.tpot, ttft: t.serving.ttft, tpot: t.serving.tpot, rtt: t.serving.rtt, net_rtt: t.serving.rtt,
-})
-const labelOf = (field: string, t: Dict): string => labels(t)[field] ?? field
-
-/** labelled is a refusal that begins with a field's name, under the name that the form gives it. */
-export function labelled(text: string, t: Dict): string {
-  const [, name, rest] = /^(slo: \w+|\w+)(:? .*)$/s.exec(text) ?? []
-  return name && rest && labels(t)[name] ? labels(t)[name] + rest : text
-}
-
 // A message longer than this lists names: its rest is folded away.
 const longest = 240
 
 function Detail({ error }: { error: Problem }) {
-  const { lang, t, f } = useLang()
-  const own = lang === 'vi' ? (viProblems[error.code]?.(error.values, f) ?? inVietnamese(error.detail)) : undefined
-  if (own) return <p>{labelled(own, t)}</p>
-  const text = labelled(error.detail, t)
-  if (text.length <= longest) return <p lang="en">{text}</p>
+  const speech = useLang()
+  const { text, english } = refusal(error, speech)
+  const lang = english ? 'en' : undefined
+  if (text.length <= longest) return <p lang={lang}>{text}</p>
   const cut = text.lastIndexOf(' ', longest)
   return (
-    <div lang="en">
+    <div lang={lang}>
       {text.slice(0, cut)}…
       <details>
-        <summary>{t.error.more}</summary>
+        <summary>{speech.t.error.more}</summary>
         {text.slice(cut)}
       </details>
     </div>

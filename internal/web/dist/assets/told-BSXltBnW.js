@@ -1,1 +1,0 @@
-import{O as e,a as t,o as n,x as r}from"./index-BX8nymii.js";function i({text:i}){let{lang:a}=r(),o=a===`vi`?n(i):void 0;return a===`vi`&&!o?t(`span`,{lang:`en`,children:i}):t(e,{children:o??i})}export{i as t};
