@@ -30,6 +30,28 @@ test('two runs are compared, and one is held against its prediction', async ({ p
   await expect(page).toHaveURL(/cluster=h100x1&plan=tp%3D1/)
 })
 
+test('documents that the address names and that are not here are asked for again, and so is a run that is not kept', async ({ page }) => {
+  await page.goto('/#/measured')
+  for (const name of ['bench-a100.json', 'bench-h100.json']) await drop(page, name, fixture(name))
+  await page.locator('#other').selectOption({ index: 1 })
+  await expect(page.locator('#figures tbody tr').first()).toBeVisible()
+  await page.reload()
+  const told = page.locator('#runs .absent')
+  await expect(told).toContainText('“bench-h100.json”, “bench-a100.json”')
+  await shot(page, 'measured-absent')
+  await drop(page, 'bench-a100.json', fixture('bench-a100.json'))
+  await expect(told).toContainText('“bench-h100.json”.')
+  await drop(page, 'bench-h100.json', fixture('bench-h100.json'))
+  await expect(told).toHaveCount(0)
+  await expect(page.locator('#other')).toHaveValue('file:bench-a100.json')
+  await page.reload()
+  await told.getByRole('button').click()
+  await expect(told).toHaveCount(0)
+  await expect(page).toHaveURL(/#\/measured$/)
+  await page.goto('/#/measured?run=nowhere')
+  await expect(page.locator('#runs [role=alert]')).toContainText('No run is kept here as “nowhere”')
+})
+
 test('a client that was not valid is told of, and the prediction beside a run is in the address', async ({ page }) => {
   const doc = JSON.parse(fixture('bench-h100.json')) as { stages: { client?: unknown }[] }
   doc.stages[0]!.client = { valid: false, reasons: ['the client ran 13.9 ms late (p99), over a tenth of the median time of a request of 51 ms'] }

@@ -14,7 +14,7 @@ export const test = base.extend<{ clean: string[] }>({
     async ({ page }, use) => {
       const wrong: string[] = []
       page.on('pageerror', (e) => wrong.push('exception: ' + e.message))
-      page.on('console', (m) => m.type() === 'error' && !(/status of 4(22|00|04)/.test(m.text()) && /\/(clusters|train|inspect|infer|ratio|bench)/.test(m.location().url)) && !/status of 401/.test(m.text()) && wrong.push('console: ' + m.text()))
+      page.on('console', (m) => m.type() === 'error' && !(/status of 4(22|00|04)/.test(m.text()) && /\/(clusters|train|inspect|infer|ratio|bench|runs)/.test(m.location().url)) && !/status of 401/.test(m.text()) && wrong.push('console: ' + m.text()))
       page.on('request', (r) => !/^(data:|blob:|http:\/\/127\.0\.0\.1:)/.test(r.url()) && wrong.push('from elsewhere: ' + r.url()))
       page.on('response', (r) => r.status() >= 500 && wrong.push(`${r.status()} ${r.url()}`))
       await use(wrong)

@@ -12,6 +12,7 @@ const words = (x: unknown): string => (Array.isArray(x) ? x.map(String).join(', 
 const degree = (x: unknown): string => (x === 'any' ? 'tùy ý' : String(x))
 
 export const enProblems: Record<string, (v: Values, f: Format) => string> = {
+  no_run: (v) => `No run is kept here as “${words(v.id)}”, which the address names: choose another.`,
   figure_range: (v, f) => `${words(v.value)} is out of range: give ${f.num(Number(v.least))} to ${f.num(Number(v.most))}.`,
   figure_not_whole: (v) => `${words(v.value)} is no whole number: give one.`,
   nodes_unfilled: (v, f) => `${count(v.gpus, f)} GPUs do not fill nodes of ${count(v.node, f)}: use a number of GPUs that is a multiple of those per node.`,
@@ -27,7 +28,7 @@ export const viProblems: Record<string, (v: Values, f: Format) => string> = {
   too_many_watchers: (v, f) => `Đã có ${count(v.most, f)} trang theo dõi phép đo này, không thể thêm: hãy đóng một trang khác, hoặc thử lại sau ${seconds(v, f)}.`,
   no_services: () => 'Máy chủ này không đo dịch vụ nào: hãy khởi động nó với `ridgeline web --bench-url URL`.',
   other_service: (v) => `“${words(v.url)}” không thuộc các dịch vụ mà máy chủ này đo: hãy chọn một trong ${words(v.services)}.`,
-  no_run: (v) => `Không có lượt chạy nào mang số “${words(v.id)}”.`,
+  no_run: (v) => `Ở đây không lưu lượt chạy nào mang số “${words(v.id)}” mà địa chỉ nêu: hãy chọn lượt khác.`,
   damaged_run: (v) => `Lượt chạy số “${words(v.id)}” bị hỏng và không đọc được: hãy xóa nó bằng \`ridgeline runs delete ${words(v.id)}\` rồi đo lại.`,
   run_not_kept: () => 'Lượt đo này không được lưu: hãy lưu báo cáo của nó ra tệp, rồi xem tệp các lượt chạy (`--db`) có ghi được không.',
   unknown_name: (v) => `Không có ${v.kind === 'model' ? 'mô hình' : v.kind === 'cluster' ? 'cụm máy' : words(v.kind)} nào tên ${words(v.name)}${v.nearest ? `: gần nhất là ${words(v.nearest)}` : ''} (\`${words(v.list)}\` liệt kê tất cả).`,

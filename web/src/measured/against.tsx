@@ -4,7 +4,7 @@ import { useLang } from '../i18n'
 import { Failed } from '../ui/states'
 import { Table } from '../ui/table'
 import { Told } from '../ui/told'
-import type { Run } from './runs'
+import { isFile, type Run } from './runs'
 import { said } from './said'
 
 interface Gap {
@@ -22,7 +22,7 @@ export function Against({ run, other }: { run: Run; other: Run }) {
   const speech = useLang()
   const { t, f } = speech
   const [prediction, bench] = run.kind === 'bench' ? [other, run] : [run, other]
-  const kept = !prediction.id.startsWith('file:') && !bench.id.startsWith('file:')
+  const kept = !isFile(prediction.id) && !isFile(bench.id)
   const query = new URLSearchParams({ a: prediction.id, b: bench.id }).toString()
   const loaded = useLoaded(kept ? query : '', (signal) => get<Gap>('runs/compare?' + query, signal))
   if (!kept) return <p class="note">{t.measured.keepBoth}</p>

@@ -4,7 +4,7 @@ import { useLang } from '../i18n'
 import { Notes } from '../ui/notes'
 import { Failed } from '../ui/states'
 import { Table } from '../ui/table'
-import type { Run } from './runs'
+import { isFile, type Run } from './runs'
 import { said } from './said'
 
 /** Comparison is the server's, of two runs that it keeps; benches come with 95 % intervals of each change. */
@@ -31,7 +31,7 @@ interface Comparison {
 export function Intervals({ run, other }: { run: Run; other: Run }) {
   const speech = useLang()
   const { t, f } = speech
-  const kept = run.kind === 'bench' && !run.id.startsWith('file:') && !other.id.startsWith('file:')
+  const kept = run.kind === 'bench' && !isFile(run.id) && !isFile(other.id)
   const query = new URLSearchParams({ a: run.id, b: other.id }).toString()
   const loaded = useLoaded(kept ? query : '', (signal) => get<Comparison>('runs/compare?' + query, signal))
   if (!kept) return null

@@ -10,12 +10,13 @@ import { Card } from '../ui/card'
 import { Select } from '../ui/field'
 import { Empty, Failed, Skeleton } from '../ui/states'
 import { Table } from '../ui/table'
+import { Absent } from './absent'
 import { Compare } from './compare'
 import { Gap } from './gap'
 import { Live } from './live'
 import { Measure } from './measure'
 import { Predict } from './predict'
-import { runOf, type Json, type Run } from './runs'
+import { isFile, runOf, type Json, type Run } from './runs'
 
 /** The page of measurements: runs that the server keeps, and documents that were dropped here. */
 export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial<Measured>) => void }) {
@@ -33,6 +34,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
   const other = useRun(s.other, dropped)
   // A prediction is of one run, and does not stay for another.
   const choose = (id: string) => set({ ...measuredDefaults, run: id, other: s.other === id ? '' : s.other })
+  const absent = [s.run, s.other].filter((id) => isFile(id) && !dropped.some((r) => r.id === id))
   const chosen = all.findIndex((r) => r.id === s.run)
   return (
     <div class="page one">
@@ -48,12 +50,15 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
               const r = json && typeof json === 'object' ? runOf(name, json as Json) : undefined
               if (!r) throw new Problem(t.measured.unknown(name), 400)
               setDropped((x) => [r, ...x.filter((y) => y.id !== r.id)])
-              choose(r.id)
+              if (!absent.includes(r.id)) choose(r.id)
             }}
           />
+          <Absent ids={absent} onForget={() => set({ ...(absent.includes(s.run) ? measuredDefaults : {}), ...(absent.includes(s.other) ? { other: '' } : {}) })} />
           {heads.error && <Failed error={heads.error} />}
+          {s.run && run.error && <Failed error={run.error} />}
+          {s.other && other.error && <Failed error={other.error} />}
           {heads.busy && !heads.value && !heads.error && <Skeleton />}
-          {!all.length && !heads.busy && (
+          {!all.length && !heads.busy && !absent.length && (
             <Empty>
               <p>{t.measured.empty}</p>
               <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64 --db FILE</code></p>
@@ -97,8 +102,6 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
             }}
           />
         ) : null}
-        {s.run && run.error && <Failed error={run.error} />}
-        {s.other && other.error && <Failed error={other.error} />}
         {!s.run && all.length > 0 && <Empty>{t.measured.choose}</Empty>}
         {run.value && (
           <>
@@ -117,12 +120,9 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
 const comparable = (a: string, b: string): boolean => a === b || (ahead.includes(a) && b === 'bench') || (a === 'bench' && ahead.includes(b))
 const ahead = ['prediction', 'simulation']
 
+/** useRun is a run by its id: one that was dropped here, or one that the server keeps. */
 function useRun(id: string, dropped: Run[]) {
-  const { t } = useLang()
   const own = dropped.find((r) => r.id === id)
-  return useLoaded(id && (own ? id + dropped.length : id), async (signal) => {
-    if (own) return own
-    if (id.startsWith('file:')) throw new Problem(t.measured.gone(id.slice(5)), 404)
-    return get<Run>('runs/' + encodeURIComponent(id), signal)
-  })
+  const key = own ? id + dropped.length : isFile(id) ? '' : id
+  return useLoaded(key, (signal) => (own ? Promise.resolve(own) : get<Run>('runs/' + encodeURIComponent(id), signal)))
 }

@@ -29,6 +29,11 @@ export const leastOf: Record<string, number> = { p99: 368 }
 
 const few = (dist: unknown, q: string): boolean => Number(at(dist, 'n')) < (leastOf[q] ?? 0)
 
+// A document that was dropped is known by its file's name, and stays in the browser that it was dropped in.
+const prefix = 'file:'
+export const isFile = (id: string): boolean => id.startsWith(prefix)
+export const fileOf = (id: string): string => id.slice(prefix.length)
+
 /** kindOf tells a document by its own fields; undefined where it is none of ours. */
 export function kindOf(d: Json): Kind | undefined {
   if (Array.isArray(d.stages) && typeof d.url === 'string') return 'bench'
@@ -45,7 +50,7 @@ export function runOf(name: string, d: Json): Run | undefined {
   if (!kind) return undefined
   const started = text(d.started) || text(d.when)
   const title = { bench: () => `${text(d.model)} @ ${text(d.url)}`, probe: () => text(d.source) || name, validation: () => name, prediction: () => `${text(d.model)} (${name})`, simulation: () => `${text(d.model)} @ ${text(d.cluster)}` }[kind]()
-  return { id: 'file:' + name, kind, title, started, document: d }
+  return { id: prefix + name, kind, title, started, document: d }
 }
 
 const text = (v: unknown): string => (typeof v === 'string' ? v : '')
