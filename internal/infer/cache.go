@@ -76,11 +76,46 @@ func (e *Engine) MaxConcurrency(n int64) int64 {
 	return int64(float64(e.memory.Parts[mem.Cache])/per) * int64(e.setup.Plan.DP)
 }
 
+// spreads is the standard deviations by which caches that grow with the answers are larger
+// than on average before they count as full: about once in a thousand moments.
+const spreads = 3
+
+// growing is the cache of a replica in requests of isl prompt and osl generated tokens that are
+// halfway through their answers, and the standard deviation of what one of them holds, in
+// the same: any token of an answer is as likely as another, so osl/sqrt(12) tokens. Caches that set
+// room aside for answers, or do not grow, have none.
+func (e *Engine) growing(isl, osl int64) (requests, deviation float64) {
+	mean := e.load.bytes(isl + osl/2)
+	if e.profile.Reserve == ReserveAnswer || mean <= 0 {
+		return 0, 0
+	}
+	return float64(e.memory.Parts[mem.Cache]) / mean, (e.load.bytes(isl+osl) - e.load.bytes(isl)) / mean / math.Sqrt(12)
+}
+
 // Holds is how many requests of isl prompt and osl generated tokens the caches of an instance
-// hold at once as the engine lets them in: halfway through their answers, or with room set
-// aside for whole ones.
+// hold at once as the engine lets them in: with room set aside for whole ones, or so many
+// that what they hold halfway through their answers, and what it varies, fits:
+//
+//	n + spreads deviation sqrt(n) = requests halfway that fill a replica
+//
+// No fewer than whole ones fit.
 func (e *Engine) Holds(isl, osl int64) int64 {
-	return e.MaxConcurrency(e.profile.Reserve.Tokens(isl+osl/2, isl, osl))
+	whole := e.MaxConcurrency(isl + osl)
+	requests, deviation := e.growing(isl, osl)
+	half := spreads * deviation / 2
+	root := math.Sqrt(half*half+requests) - half
+	return max(int64(root*root)*int64(e.setup.Plan.DP), whole)
+}
+
+// fullness is the share of the time in which so many requests, if all were let in, would
+// hold more than the caches have (the sum of many is normal).
+func (e *Engine) fullness(requests float64, isl, osl int64) float64 {
+	most, deviation := e.growing(isl, osl)
+	requests /= float64(e.setup.Plan.DP)
+	if most <= 0 || deviation <= 0 {
+		return 0
+	}
+	return math.Erfc((most-requests)/(deviation*math.Sqrt(2*requests))) / 2
 }
 
 // CheckRequest refuses requests of isl prompt and osl generated tokens that the

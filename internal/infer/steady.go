@@ -96,7 +96,7 @@ type steady struct {
 	chunk    int64   // tokens of each
 	alone    bool    // steps that read prompts generate nothing, see Profile.Separate
 	turns    bool    // each replica reads or generates, beside others that do the other
-	evicts   bool    // the cache is full and no room is set aside for whole answers
+	evicts   float64 // share of the time in which the cache is full and throws sequences out
 	full     bool    // more clients than places: who ends is followed at once
 	others   float64 // (n-1)/n: what one of n clients sees of a population
 	entry    float64 // of a request, outside the instance: see Profile.Entry
@@ -169,7 +169,9 @@ func (s *steady) solve() Point {
 	held, limit := s.held()
 	clients := min(float64(l.Concurrency), held)
 	s.full = float64(l.Concurrency) > held
-	s.evicts = limit == CacheFull && s.full && s.e.profile.Reserve != ReserveAnswer
+	if limit == CacheFull && s.full {
+		s.evicts = s.e.fullness(float64(l.Concurrency), l.ISL, l.OSL)
+	}
 	s.others = (clients - 1) / clients
 	most := s.successors()
 	s.budget(min(clients, most))

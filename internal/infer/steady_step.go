@@ -112,8 +112,8 @@ func (s *steady) read(n float64) float64 {
 		return 0
 	}
 	q := n / s.steps
-	if s.evicts {
-		q += s.reread(n, q)
+	if s.evicts > 0 {
+		q += s.evicts * s.reread(n, q)
 	}
 	return q * s.chunks
 }
