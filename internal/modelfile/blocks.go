@@ -54,6 +54,12 @@ func statedHeads(f *fields, m *model.Model, keys ...string) model.Attention {
 	return heads(f, m)
 }
 
+// biased reads the switch that puts biases on q, k, v and the output alike; def is transformers' default for the class.
+func biased(f *fields, a *model.Attention, def bool) {
+	a.QKVBias = f.flag("attention_bias", def)
+	a.OutBias = a.QKVBias
+}
+
 // gated is a SwiGLU or GeGLU FFN of the configuration's intermediate size.
 func gated(f *fields) model.FFN {
 	return model.FFN{Inner: f.size("intermediate_size"), Gated: true}

@@ -7,8 +7,7 @@ import "github.com/ridgeline/ridgeline/internal/model"
 func llama(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a, ffn := heads(f, m), gated(f)
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	ffn.Bias = f.flag("mlp_bias", false)
 	fill(m, a, ffn)
 }
@@ -39,8 +38,7 @@ func qwen3(f *fields, m *model.Model) {
 
 func qwen3Heads(f *fields, m *model.Model) model.Attention {
 	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	a.QKNorm = 2 * a.QKDim
 	return a
 }
@@ -59,8 +57,7 @@ func phi3(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a := heads(f, m)
 	a.Window = f.countOr(0, "sliding_window")
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	fill(m, a, gated(f))
 }
 
@@ -70,8 +67,7 @@ func nemotron(f *fields, m *model.Model) {
 	begin(f, m, false)
 	m.Norm = model.LayerNorm
 	a := heads(f, m)
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	fill(m, a, model.FFN{Inner: f.size("intermediate_size"), Bias: f.flag("mlp_bias", false)})
 }
 
@@ -80,8 +76,7 @@ func nemotron(f *fields, m *model.Model) {
 func gemma2(f *fields, m *model.Model) {
 	begin(f, m, true)
 	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	fill(m, a, gated(f))
 	sandwich(m)
 	slide(f, m, f.countOr(4096, "sliding_window"), func(i int) bool { return i%2 == 0 })
@@ -98,8 +93,7 @@ func gemma3(f *fields, m *model.Model) {
 	makeLayers(f, m, "num_hidden_layers")
 	a := model.Attention{Heads: f.sizeOr(8, "num_attention_heads"), KVHeads: f.sizeOr(4, "num_key_value_heads"), QKDim: f.sizeOr(256, "head_dim")}
 	a.VDim, a.QKNorm = a.QKDim, 2*a.QKDim
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	fill(m, a, gated(f))
 	sandwich(m)
 	every := int(f.sizeOr(6, "sliding_window_pattern", "_sliding_window_pattern"))

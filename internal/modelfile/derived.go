@@ -9,8 +9,7 @@ import "github.com/ridgeline/ridgeline/internal/model"
 func gemma(f *fields, m *model.Model) {
 	begin(f, m, true)
 	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	fill(m, a, gated(f))
 }
 
@@ -25,8 +24,7 @@ func graniteMoE(f *fields, m *model.Model) {
 	scaled(f)
 	begin(f, m, false)
 	a := heads(f, m)
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	fill(m, a, f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok"))
 }
 
@@ -40,8 +38,7 @@ func scaled(f *fields) {
 func smolLM3(f *fields, m *model.Model) {
 	begin(f, m, true)
 	a := statedHeads(f, m, "num_key_value_heads")
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	ffn := gated(f)
 	ffn.Bias = f.flag("mlp_bias", false)
 	fill(m, a, ffn)
@@ -83,23 +80,24 @@ func glm4(f *fields, m *model.Model) {
 // heads at once (arXiv:2501.00656); OLMo 3 slides on three layers of four.
 func olmo(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
-	a.QKNorm = (a.Heads + a.KVHeads) * a.QKDim
+	a := olmoHeads(f, m)
 	fill(m, a, gated(f))
 	if f.has("sliding_window") || f.has("layer_types") {
 		slide(f, m, f.countOr(0, "sliding_window"), func(i int) bool { return (i+1)%4 != 0 })
 	}
 }
 
+func olmoHeads(f *fields, m *model.Model) model.Attention {
+	a := heads(f, m)
+	biased(f, &a, false)
+	a.QKNorm = (a.Heads + a.KVHeads) * a.QKDim
+	return a
+}
+
 // olmoe routes in every layer and norms as OLMo 2 does (arXiv:2409.02060).
 func olmoe(f *fields, m *model.Model) {
 	begin(f, m, false)
-	a := heads(f, m)
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
-	a.QKNorm = (a.Heads + a.KVHeads) * a.QKDim
+	a := olmoHeads(f, m)
 	f.used["clip_qkv"] = true // of values
 	fill(m, a, f.experts("num_experts", "intermediate_size", "num_experts_per_tok"))
 }

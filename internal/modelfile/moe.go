@@ -44,8 +44,7 @@ func qwenMoE(f *fields, m *model.Model) {
 func gptOSS(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
-	a.QKVBias = f.flag("attention_bias", true)
-	a.OutBias = a.QKVBias
+	biased(f, &a, true)
 	a.Sinks = a.Heads
 	moe := f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok", "experts_per_token")
 	moe.Bias, moe.RouterBias = true, true
@@ -129,8 +128,7 @@ func glm4MoE(f *fields, m *model.Model) {
 func llama4(f *fields, m *model.Model) {
 	begin(f, m, false)
 	a := statedHeads(f, m, "num_key_value_heads", "head_dim", "attention_chunk_size")
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	f.flag("use_qk_norm", true) // a norm without weights
 	moe := f.experts("num_local_experts", "intermediate_size", "num_experts_per_tok")
 	moe.SharedInner = moe.ExpertInner

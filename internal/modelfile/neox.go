@@ -37,8 +37,7 @@ func cohere(f *fields, m *model.Model) {
 		f.must(key, usual, "the block would be another")
 	}
 	a := heads(f, m)
-	a.QKVBias = f.flag("attention_bias", false)
-	a.OutBias = a.QKVBias
+	biased(f, &a, false)
 	if f.flag("use_qk_norm", false) {
 		a.QKNorm = (a.Heads + a.KVHeads) * a.QKDim
 	}
