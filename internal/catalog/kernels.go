@@ -113,6 +113,7 @@ type sustainedFile struct {
 type deviceShareFile struct {
 	Device    string     `json:"device"`
 	Share     float64    `json:"share"`
+	PerWatt   float64    `json:"gflops_per_watt"`
 	Rows      int        `json:"rows_fitted"`
 	Sources   []string   `json:"sources"`
 	Quartiles [2]float64 `json:"quartiles"`
@@ -165,7 +166,9 @@ func DecodeKernels(file string, data []byte) (*hw.Kernels, error) {
 	if s := f.Sustained; s != nil {
 		k.Sustained = hw.Sustained{Share: s.Share, Assumed: s.Assumed}
 		for _, d := range s.Devices {
-			k.Sustained.Devices = append(k.Sustained.Devices, hw.DeviceShare(d))
+			own := hw.DeviceShare(d)
+			own.PerWatt *= giga
+			k.Sustained.Devices = append(k.Sustained.Devices, own)
 		}
 	}
 	for _, o := range f.Overheads {

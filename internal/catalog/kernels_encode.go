@@ -24,7 +24,9 @@ func EncodeKernels(k *hw.Kernels) ([]byte, error) {
 		f.Sustained = &sustainedFile{Share: digits(s.Share), Assumed: s.Assumed}
 		for _, d := range s.Devices {
 			d.Share, d.Quartiles = digits(d.Share), [2]float64{digits(d.Quartiles[0]), digits(d.Quartiles[1])}
-			f.Sustained.Devices = append(f.Sustained.Devices, deviceShareFile(d))
+			own := deviceShareFile(d)
+			own.PerWatt = digits(d.PerWatt / giga)
+			f.Sustained.Devices = append(f.Sustained.Devices, own)
 		}
 	}
 	for _, o := range k.Overheads {

@@ -1,9 +1,6 @@
 package cost
 
 import (
-	"slices"
-
-	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -20,19 +17,19 @@ func (m *Machine) Sustained() float64 {
 	case m.options.UsePeak || d.Kernels == nil:
 		return 1
 	}
-	return d.Kernels.Sustained.Of(d.Name, d.Siblings.Steady)
+	return d.Kernels.Sustained.Of(d.PerWatt(), d.Name, d.Siblings.Steady)
 }
 
 // SustainedMeasured tells whether runs of this device stand behind Sustained.
 func (m *Machine) SustainedMeasured() bool {
 	d := m.cluster.Device
-	return d.Kernels != nil && slices.ContainsFunc(d.Kernels.Sustained.Devices, func(s hw.DeviceShare) bool { return s.Device == d.Name })
+	return d.Kernels != nil && d.Kernels.Sustained.Measured(d.Name)
 }
 
 // expertWait is fitted: the median over 25 published runs of mixture-of-experts
 // models other than DeepSeek-V3 (dgxc, mbridge and simumax rows of
-// training_runs.csv), quartiles 1.11 to 1.85 ms (TestStoredConstantsAreTheFit of package validate).
-const expertWait unit.Seconds = 1.41e-3
+// training_runs.csv), quartiles 1.17 to 1.85 ms (TestStoredConstantsAreTheFit of package validate).
+const expertWait unit.Seconds = 1.46e-3
 
 // ExpertWait is how long a layer with routed experts keeps the device waiting in
 // each direction: the number of tokens per expert has to reach the host before

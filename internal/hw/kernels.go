@@ -120,68 +120,6 @@ type Links struct {
 // Fitted tells whether measurements stand behind the constants.
 func (l *Links) Fitted() bool { return l.Start > 0 }
 
-// Sustained is the share of isolated kernels' speed that whole training steps of
-// a generation hold: clocks fall under lasting load at the power limit, kernels
-// leave gaps, ranks wait for the slowest. Fitted over published runs, see package
-// validate; Assumed marks a generation without runs of its own.
-type Sustained struct {
-	Share   float64 // median of the devices, for those without runs of their own; 0 = unknown
-	Assumed bool
-	Devices []DeviceShare
-}
-
-// DeviceShare is one device's share and where it comes from.
-type DeviceShare struct {
-	Device    string
-	Share     float64
-	Rows      int
-	Sources   []string
-	Quartiles [2]float64 // of the single runs' shares
-}
-
-// Of is the share of the first of the devices that has one of its own, such as a device and
-// the one named in its Shares.Steady; else the generation's, 1 where nothing is known.
-func (s *Sustained) Of(devices ...string) float64 {
-	for _, name := range devices {
-		if i := s.index(name); i >= 0 {
-			return s.Devices[i].Share
-		}
-	}
-	if s.Share > 0 {
-		return s.Share
-	}
-	return 1
-}
-
-// index is the place of a device among those with shares of their own, -1 = it has none.
-func (s *Sustained) index(device string) int {
-	return slices.IndexFunc(s.Devices, func(x DeviceShare) bool { return x.Device == device })
-}
-
-// SustainedBy is a device's own share with its origin, in place of its generation's.
-func SustainedBy(device string, f Figure) Sustained {
-	s := Sustained{Share: f.Value, Assumed: f.Grade == Assumed}
-	if !s.Assumed {
-		s.Devices = []DeviceShare{{Device: device, Share: f.Value, Sources: []string{f.Source}}}
-	}
-	return s
-}
-
-// Figure is the share of SustainedBy with its origin.
-func (s *Sustained) Figure() Figure {
-	if len(s.Devices) == 1 && len(s.Devices[0].Sources) > 0 {
-		return Figure{Value: s.Devices[0].Share, Grade: Measured, Source: s.Devices[0].Sources[0]}
-	}
-	return Figure{Value: s.Share, Grade: Assumed, Source: "machine file"}
-}
-
-// Same tells whether two have the same shares for the same devices.
-func (s *Sustained) Same(t *Sustained) bool {
-	return s.Share == t.Share && s.Assumed == t.Assumed && slices.EqualFunc(s.Devices, t.Devices, func(a, b DeviceShare) bool {
-		return a.Device == b.Device && a.Share == b.Share
-	})
-}
-
 // Overhead is what a serving engine adds around one kind of kernel in its
 // measurements: launches of its own, quantising of activations, a slow host. It is
 // the engine's, not the GPU's; training prices leave it out.

@@ -17,6 +17,9 @@ type Shares struct {
 	// Steady names the device in whose runs the share that lasting load holds was measured:
 	// one of the design in the same kind of node, with its power and cooling; "" = none.
 	Steady string
+	// Demand is the 16-bit multiplications of its datasheet, FLOP/s, which its power limit has to
+	// feed; what is measured of it later changes nothing of that.
+	Demand float64
 }
 
 // alike is how far apart the multiplications of an SM of two devices of one generation may
@@ -33,13 +36,26 @@ const sameChips = 1.15
 // A), an H20 has a quarter of an H100's pipes.
 const spare = 0.55
 
-// perSM is the BF16 or FP16 multiplications of one SM, FLOP/s; 0 = not known.
+// half is the BF16 or FP16 multiplications of the datasheet, FLOP/s.
+func (d *Device) half() float64 {
+	return max(d.Peak.Matrix[unit.BF16].Value, d.Peak.Matrix[unit.FP16].Value)
+}
+
+// perSM is those of one SM; 0 = not known.
 func (d *Device) perSM() float64 {
-	half := max(d.Peak.Matrix[unit.BF16].Value, d.Peak.Matrix[unit.FP16].Value)
 	if d.SMs <= 0 {
 		return 0
 	}
-	return half / float64(d.SMs)
+	return d.half() / float64(d.SMs)
+}
+
+// PerWatt is the design's demand for each watt of the device's power limit, FLOP/s, see Clock;
+// 0 where one of them is not known.
+func (d *Device) PerWatt() float64 {
+	if d.Peak.TDP.Value <= 0 {
+		return 0
+	}
+	return d.Siblings.Demand / d.Peak.TDP.Value
 }
 
 // Relate gives every device the shares that its nearest measured siblings among all reach:
@@ -69,6 +85,7 @@ func Relate(all []*Device) {
 				x.DefaultNode.ScaleUpKind == d.DefaultNode.ScaleUpKind && x.DefaultNode.GPUs == d.DefaultNode.GPUs
 		}
 		s := &d.Siblings
+		s.Demand = d.half()
 		for f := range unit.NumFormats {
 			of := func(x *Device) (Figure, Figure) { return x.Achieved.Matrix[f], x.Peak.Matrix[f] }
 			s.Matrix[f] = nearest(all, chip, near, of)
@@ -78,7 +95,7 @@ func Relate(all []*Device) {
 		}
 		s.HBM = nearest(all, memory, near, func(x *Device) (Figure, Figure) { return x.Achieved.HBM, x.Peak.HBM })
 		s.ScaleUp = nearest(all, link, near, func(x *Device) (Figure, Figure) { return x.Achieved.ScaleUp, x.Peak.ScaleUp })
-		if i := slices.IndexFunc(all, func(x *Device) bool { return link(x) && x.Kernels != nil && x.Kernels.Sustained.index(x.Name) >= 0 }); i >= 0 {
+		if i := slices.IndexFunc(all, func(x *Device) bool { return link(x) && x.Kernels != nil && x.Kernels.Sustained.Measured(x.Name) }); i >= 0 {
 			s.Steady = all[i].Name
 		}
 		s.Reduce = nearest(all, link, near, func(x *Device) (Figure, Figure) { return x.Achieved.ScaleUpReduce, x.Peak.ScaleUp })

@@ -7,8 +7,8 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 var (
 	DenseRange         = [2]float64{0.91, 1.08}
 	MoERange           = [2]float64{0.78, 1.36}
-	DenseStrangerRange = [2]float64{0.83, 1.15}
-	MoEStrangerRange   = [2]float64{0.69, 1.45}
+	DenseStrangerRange = [2]float64{0.93, 1.15}
+	MoEStrangerRange   = [2]float64{0.72, 1.41}
 )
 
 // Range80 is the step times between which four in five measured ones should lie; never

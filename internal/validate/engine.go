@@ -1,6 +1,7 @@
 package validate
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -47,7 +48,7 @@ var (
 )
 
 // megatron is the engine of current Megatron-Core recipes: collectives overlapped,
-// fused attention. Sources without an entry of their own get it.
+// fused attention. Sources without an entry of their own get it, but for fsdp.
 var megatron = engine{overlap: plan.Overlap{TP: true, DP: true, PP: true}, memory: decimal}
 
 // engines are the sources that ran something else.
@@ -77,6 +78,7 @@ var engines = map[string]engine{
 	"bloom":   {unfused: true, wholeRows: true, ends: true, halfGrads: true, memory: device},
 	"selrec":  {unfused: true, memory: decimal},
 	"mbridge": {overlap: megatron.overlap, memory: decimal, bridge: true},
+	"nemo":    megatron,
 	"dgxc":    {overlap: megatron.overlap, memory: decimal, copies: true, early2025: true},
 	"simumax": {overlap: plan.Overlap{DP: true}, copies: true, memory: allocated},
 }
@@ -85,26 +87,45 @@ var engines = map[string]engine{
 // come from: element-wise kernels that eager PyTorch of 2023 does not fuse (mosaic), kernels and
 // collectives of 2021 in snapshots of the second step (bloom). Each is the median over the
 // engine's runs below longSeq tokens of all GPUs together (refit_test.go).
-var eagerShares = map[string]float64{"mosaic": 0.900, "bloom": 0.826}
+var eagerShares = map[string]float64{"mosaic": 0.887, "bloom": 0.826}
+
+// fsdp is PyTorch's engine: of sources without an entry that shard gradients or weights too, which
+// seven published runs of the Megatron family do, and all of mosaic's.
+var fsdp = engine{overlap: plan.Overlap{DP: true}, memory: decimal}
 
 // engineOf is the engine of a run.
 func engineOf(r *Run) engine {
-	e, ok := engines[strings.ToLower(r.Source)]
-	if !ok {
+	source := strings.ToLower(r.Source)
+	e, ok := engines[source]
+	switch {
+	case ok:
+		e.share = eagerShares[source]
+	case r.strange():
+		e = fsdp
+		e.share = median(slices.Collect(maps.Values(eagerShares)))
+	default:
 		e = megatron
 	}
-	e.share = eagerShares[strings.ToLower(r.Source)]
 	if r.Source == "selrec" && r.Recompute == "full" {
 		e.wholeRows = true
 	}
 	return e
 }
 
+// strange tells whether the run's engine is none that published runs know, and none of the Megatron family.
+func (r *Run) strange() bool {
+	_, known := engines[strings.ToLower(r.Source)]
+	return !known && r.ZeRO >= 2
+}
+
+// eager tells whether the run's engine has a share of its own beside the Megatron family's.
+func (r *Run) eager() bool { return eagerShares[strings.ToLower(r.Source)] > 0 || r.strange() }
+
 // olderAttention is the share of current fused attention's rate that the kernels
 // of 2023 reach, by GPU generation: fitted over mosaic's runs of 16,384 tokens and
 // more, in which attention is most of the work (refit_test.go). They used none of
 // Hopper's asynchronous instructions, hence the difference.
-var olderAttention = map[string]float64{"ampere": 0.874, "hopper": 0.421}
+var olderAttention = map[string]float64{"ampere": 0.895, "hopper": 0.425}
 
 // bridgeOptions sets what Megatron-Bridge's recipes for mixtures of experts on Blackwell say beyond
 // the rows (NVIDIA-NeMo/Megatron-Bridge:src/megatron/bridge/perf_recipes, commit 067f987, which is later

@@ -7,6 +7,7 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/cost"
+	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
@@ -53,31 +54,37 @@ func TestStoredConstantsAreTheFit(t *testing.T) {
 	}
 }
 
-// storedSharesAreTheFit compares the sustained shares of devices, of generations, and of
-// generations without runs.
-func storedSharesAreTheFit(t *testing.T, fit *again) {
+// storedSharesAreTheFit compares the sustained shares of devices, of generations, of
+// generations without runs, and what a watt holds.
+func storedSharesAreTheFit(t *testing.T, again *again) {
 	t.Helper()
 	same := func(what string, got, want float64) {
 		if math.Abs(got-want) > 0.02 {
 			t.Errorf("%s: share %.4f is stored, the fit gives %.4f", what, got, want)
 		}
 	}
-	for arch, devices := range denseShares(fit.runs) {
-		stored := catalog.Kernels(arch).Sustained
-		for device, v := range devices {
-			if len(v) < leastRows {
-				continue
-			}
-			slices.Sort(v)
-			t.Logf("%s %s: %.4f over %d runs, quartiles %.4f %.4f", arch, device, median(v), len(v), quantile(v, 0.25), quantile(v, 0.75))
-			same(device, stored.Of(device), median(v))
-		}
-		same(arch, stored.Of(), family(fit.runs, &Prediction{Arch: arch}))
+	fit, runs := again.shareFit(), denseShares(again.runs)
+	t.Logf("held per watt %.3g", fit.held)
+	if math.Abs(hw.HeldPerWatt/fit.held-1) > 0.03 {
+		t.Errorf("%.3g FLOP/s per watt are stored, the fit gives %.3g", hw.HeldPerWatt, fit.held)
 	}
-	generic := catalog.Kernels("generic").Sustained
-	same("generic", generic.Of(), family(fit.runs, &Prediction{}))
-	if !generic.Assumed {
-		t.Errorf("generic: %+v is stored, no run shows it", generic)
+	for device, d := range fit.devices {
+		v := runs[device]
+		slices.Sort(v)
+		t.Logf("%s %s: %.4f at %.1f GFLOP/s per watt over %d runs, quartiles %.4f %.4f", d.arch, device, d.share, d.perWatt/1e9, len(v), quantile(v, 0.25), quantile(v, 0.75))
+		stored := catalog.Kernels(d.arch).Sustained
+		same(device, stored.Of(d.perWatt, device), d.share)
+		if i := slices.IndexFunc(stored.Devices, func(x hw.DeviceShare) bool { return x.Device == device }); i < 0 || math.Abs(stored.Devices[i].PerWatt/d.perWatt-1) > 1e-3 {
+			t.Errorf("%s: stored %+v, it multiplies %.1f GFLOP/s per watt", device, stored.Devices, d.perWatt/1e9)
+		}
+	}
+	for _, arch := range append(fit.archs(), "generic") {
+		stored := catalog.Kernels(arch).Sustained
+		t.Logf("%s %.4f where no power limit binds", arch, fit.unlimited(arch))
+		same(arch, stored.Share, fit.unlimited(arch))
+		if stored.Assumed != (arch == "generic") {
+			t.Errorf("%s: %+v is stored", arch, stored)
+		}
 	}
 }
 

@@ -66,6 +66,7 @@ type again struct {
 	eager     map[string]float64 // by source, likewise
 	attention map[string]float64 // by generation, likewise
 	wait      *unit.Seconds
+	fit       *shareFit
 }
 
 func newAgain(runs []lone, p *Predictor) *again {
@@ -76,53 +77,18 @@ func newAgain(runs []lone, p *Predictor) *again {
 func (a *again) share(p *Prediction) float64 {
 	v, ok := a.shares[p.Device]
 	if !ok {
-		v = family(a.runs, p)
+		v = a.shareFit().of(p)
 		a.shares[p.Device] = v
 	}
 	return v
 }
 
-// denseShares is the sustained shares of the dense runs of the Megatron family, by generation
-// and device.
-func denseShares(list []lone) map[string]map[string][]float64 {
-	shares := map[string]map[string][]float64{}
-	for i := range list {
-		y := &list[i]
-		if y.p.MoE || eagerShares[y.Source] > 0 {
-			continue
-		}
-		if shares[y.p.Arch] == nil {
-			shares[y.p.Arch] = map[string][]float64{}
-		}
-		shares[y.p.Arch][y.p.Device] = append(shares[y.p.Arch][y.p.Device], y.share)
+// shareFit is the fit of sustained shares to the runs.
+func (a *again) shareFit() *shareFit {
+	if a.fit == nil {
+		a.fit = fitShares(a.runs)
 	}
-	return shares
-}
-
-// family is the sustained share that the dense runs of the Megatron family give a device: the
-// median of its own runs, where there are at least leastRows, else of the devices of
-// its generation, else of the generations; 0 of none.
-func family(list []lone, p *Prediction) float64 {
-	archs := map[string]float64{}
-	for arch, devices := range denseShares(list) {
-		var shares []float64
-		for device, v := range devices {
-			if len(v) < leastRows {
-				continue
-			}
-			if device == p.Device {
-				return median(v)
-			}
-			shares = append(shares, median(v))
-		}
-		if len(shares) > 0 {
-			archs[arch] = median(shares)
-		}
-	}
-	if share, ok := archs[p.Arch]; ok {
-		return share
-	}
-	return medianOrZero(slices.Collect(maps.Values(archs)))
+	return a.fit
 }
 
 func medianOrZero(v []float64) float64 {
@@ -146,7 +112,7 @@ func (a *again) expertWaits() []float64 {
 	var v []float64
 	for i := range a.runs {
 		y := &a.runs[i]
-		if share := a.share(y.p); y.waits && y.inFits() && eagerShares[y.Source] == 0 && share > 0 {
+		if share := a.share(y.p); y.waits && y.inFits() && !y.eager() && share > 0 {
 			v = append(v, float64(y.waitAt(share)))
 		}
 	}
@@ -169,6 +135,25 @@ func (a *again) eagerShare(source string) float64 {
 		a.eager[source] = v
 	}
 	return v
+}
+
+// strangersShare is that of an engine which no run tells: of gradients or weights sharded by PyTorch the
+// median of the eager engines that runs tell, else all.
+func (a *again) strangersShare(r *Run) float64 {
+	var shares []float64
+	seen := map[string]bool{}
+	for i := range a.runs {
+		if y := &a.runs[i]; y.eager() && !seen[y.Source] {
+			seen[y.Source] = true
+			if share := a.eagerShare(y.Source); share > 0 {
+				shares = append(shares, share)
+			}
+		}
+	}
+	if r.ZeRO < 2 || len(shares) == 0 {
+		return 1
+	}
+	return median(shares)
 }
 
 // olderAttention is the share of today's fused attention that kernels of 2023 reach on a
@@ -206,7 +191,7 @@ func (a *again) olderAttention(arch string) (float64, error) {
 
 // ratio predicts a run with the constants and gives predicted over measured throughput; 0
 // where no run tells a sustained share. A source whose engine's own share no run tells is
-// predicted as of the Megatron family, or, where it must be told, is 0 as well.
+// predicted as a stranger, or, where it must be told, is 0 as well.
 func (a *again) ratio(x *lone, told bool) (float64, error) {
 	with := *a.p
 	o := &with.Options
@@ -214,13 +199,15 @@ func (a *again) ratio(x *lone, told bool) (float64, error) {
 		return 0, nil
 	}
 	o.ExpertWait = a.expertWait()
-	if eagerShares[x.Source] > 0 {
-		switch share := a.eagerShare(x.Source); {
-		case share > 0:
-			o.Sustained *= share
-		case told:
+	if x.eager() {
+		share := a.eagerShare(x.Source)
+		switch {
+		case share == 0 && told:
 			return 0, nil
+		case share == 0:
+			share = a.strangersShare(x.Run)
 		}
+		o.Sustained *= share
 	}
 	if engineOf(x.Run).older {
 		var err error

@@ -166,3 +166,22 @@ func TestBridgeRecipes(t *testing.T) {
 		}
 	}
 }
+
+// Predicted memory hardly ever lies above what a run took by more than memoryDoubt.
+func TestMemoryDoubt(t *testing.T) {
+	d := Training(t.Context(), published(t), nil, &Predictor{})
+	n, above := 0, 0
+	for i := range d.Predictions {
+		s := &d.Predictions[i]
+		if s.MemoryMeasured == nil {
+			continue
+		}
+		n++
+		if *s.MemoryPredicted > memoryDoubt**s.MemoryMeasured {
+			above++
+		}
+	}
+	if n == 0 || above*50 > n {
+		t.Errorf("%d of %d runs are predicted above %.2f of the memory they took: more than one in fifty", above, n, memoryDoubt)
+	}
+}
