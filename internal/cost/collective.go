@@ -113,7 +113,9 @@ func (m *Machine) transfer(l legs) Transfer {
 		rate = l.rate
 	}
 	if rate == 0 {
-		rate = nic // a node of one GPU has no other link: its own part keeps pace with the ring
+		// Nodes of one GPU have no scale-up link. Their own part costs Links.Own of sending it, over
+		// the only link there is.
+		rate = nic
 	}
 	if l.uplink {
 		nic = m.uplink

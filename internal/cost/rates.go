@@ -86,9 +86,7 @@ func reduceRate(d *hw.Device) float64 {
 // rate is the achieved figure, or the peak times its usual ratio.
 func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (float64, error) {
 	d := m.cluster.Device
-	assume := func(share float64) {
-		m.assume(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, d.Name, share)
-	}
+	assume := func(share float64) { m.assumptions = append(m.assumptions, RateAssumed(what, d.Name, share)) }
 	switch {
 	case m.options.UsePeak && peak.Known():
 		return peak.Value, nil
@@ -102,6 +100,11 @@ func (m *Machine) rate(what string, achieved, peak hw.Figure, usual float64) (fl
 		return peak.Value * usual, nil
 	}
 	return 0, fmt.Errorf("device %s has no %s rate: add it to its catalogue entry", d.Name, what)
+}
+
+// RateAssumed says that a figure of a device, what in words, was taken for a share of its datasheet's.
+func RateAssumed(what, device string, share float64) note.Note {
+	return note.New(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", what, device, share)
 }
 
 // related names the format whose rate a format without its own measurement has:

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/mem"
 	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/note"
@@ -45,7 +46,7 @@ func (e *Engine) measure() error {
 		return fmt.Errorf("device %s has no memory size: add it to its catalogue entry", s.Cluster.Device.Name)
 	}
 	if d := s.Cluster.Device; d.Achieved.Memory.Scaled {
-		e.assumed.Say(note.RateAssumed, "what device share", "%s of %s: not measured, %.2f of its datasheet figure assumed", "memory size", d.Name, d.Achieved.Memory.Value/d.Peak.Memory.Value)
+		e.assumed = append(e.assumed, cost.RateAssumed("memory size", d.Name, d.Achieved.Memory.Value/d.Peak.Memory.Value))
 	}
 	budget := unit.Bytes(s.Utilization * float64(device))
 	working := e.working()
