@@ -12,6 +12,7 @@ const (
 	Write       Class = "write"            // the connection broke while the request was written
 	SlowHeaders Class = "slow_headers"     // no head of an answer within the limit
 	Reset       Class = "reset"            // the connection broke before the answer was over
+	Protocol    Class = "protocol"         // what came over it is not HTTP: its head, or the framing of its body
 	Stall       Class = "stall"            // no byte for longer than the limit
 	Overtime    Class = "timeout"          // the whole answer took longer than the limit
 	HTTPStatus  Class = "http"             // a status other than 2xx; the record holds which

@@ -3,6 +3,7 @@ package openai
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"strings"
 	"syscall"
@@ -33,6 +34,21 @@ func (c *Client) classify(ctx context.Context, err error, a *Answer) (Class, str
 		return Connect, text
 	case a.Status == 0 && a.Sent == 0:
 		return Write, text
+	case ofConnection(err):
+		return Reset, text
 	}
-	return Reset, text
+	return Protocol, text
+}
+
+// ofConnection tells an error of the connection from one of what came over it: net/http has
+// types for the first, and texts alone for the second.
+func ofConnection(err error) bool {
+	const idle = "server closed idle connection" // net/http's errServerClosedIdle
+	var system net.Error
+	for _, end := range []error{io.EOF, io.ErrUnexpectedEOF, io.ErrClosedPipe, net.ErrClosed} {
+		if errors.Is(err, end) {
+			return true
+		}
+	}
+	return errors.As(err, &system) || strings.Contains(err.Error(), idle)
 }

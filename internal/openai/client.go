@@ -73,7 +73,9 @@ type Client struct {
 	limits Limits
 	target string
 	start  time.Time // stamps count from here
-	http   *http.Client
+	// http makes each exchange once: a redirect is reported, not followed, since it would carry
+	// key and prompt elsewhere.
+	http *http.Transport
 }
 
 // The buffers of a connection: they bound the memory of a thousand streams. Bodies
@@ -118,11 +120,7 @@ func New(c Config, start time.Time) (*Client, error) {
 		}
 		return wire.Conn(conn), nil
 	}
-	return &Client{config: c, limits: c.Limits.filled(), target: u.String() + path, start: start, http: &http.Client{
-		Transport: t,
-		// A redirect is reported, not followed: it would carry key and prompt elsewhere.
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-	}}, nil
+	return &Client{config: c, limits: c.Limits.filled(), target: u.String() + path, start: start, http: t}, nil
 }
 
 // ParseURL reads the address of a service and drops a slash at its end. Names,
@@ -173,6 +171,16 @@ func (c *Client) now() time.Duration { return time.Since(c.start) }
 
 // maxReason bounds what is kept of a service's complaint.
 const maxReason = 200
+
+// complaint is what an answer or event says of a failure, "" where it says nothing.
+func (c *Client) complaint(e *event) string {
+	for _, said := range []string{e.failure, e.message, e.detail} {
+		if text := c.message(said); text != "" {
+			return text
+		}
+	}
+	return ""
+}
 
 // message is the complaint within an error object, or the object, without the key.
 func (c *Client) message(said string) string {

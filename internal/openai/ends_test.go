@@ -90,15 +90,55 @@ func TestNothingCountsAfterDone(t *testing.T) {
 	}
 }
 
-// A malformed chunk before [DONE] is a broken connection.
-func TestMalformedChunksBeforeDone(t *testing.T) {
-	for _, secure := range []bool{false, true} {
-		s := scripted(t, secure, func(c net.Conn, _ *http.Request) {
-			c.Write([]byte(answerHead + fmt.Sprintf("%x\r\n%sXX", len(token("a")), token("a"))))
-		})
-		if a := newClient(t, Config{URL: s.URL + "/v1", Insecure: true}).Do(t.Context(), &Request{Stream: true}); a.Class != Reset {
-			t.Errorf("TLS %v: %q %s", secure, a.Class, a.Reason)
+// An answer that is not HTTP is called that, and not a connection that broke; one that
+// ends early is the latter.
+func TestWhatIsNoHTTP(t *testing.T) {
+	first := fmt.Sprintf("%x\r\n%s", len(token("a")), token("a"))
+	for name, x := range map[string]struct {
+		says string
+		want Class
+	}{
+		"a chunk without its end":    {answerHead + first + "XX", Protocol},
+		"no length":                  {answerHead + first + "\r\nzz\r\n", Protocol},
+		"a length past all bounds":   {answerHead + first + "\r\nfffffffffffffffff\r\n", Protocol},
+		"two lengths of the body":    {"HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\nabcdef", Protocol},
+		"a length that is no number": {"HTTP/1.1 200 OK\r\nContent-Length: five\r\n\r\nabcde", Protocol},
+		"the banner of SSH":          {"SSH-2.0-OpenSSH_9.9\r\n", Protocol},
+		"a head without colons":      {"HTTP/1.1 200 OK\r\nthis is no field\r\n\r\n", Protocol},
+		"nothing":                    {"", Reset},
+		"half a head":                {"HTTP/1.1 200 OK\r\nContent-Type: te", Reset},
+		"half a chunk":               {answerHead + first[:len(first)-9], Reset},
+		"a redirect to no address":   {"HTTP/1.1 307 Elsewhere\r\nLocation: http://[::1\r\nContent-Length: 0\r\n\r\n", Redirected},
+		"a redirect to nowhere":      {"HTTP/1.1 307 Elsewhere\r\nContent-Length: 0\r\n\r\n", Redirected},
+	} {
+		for _, secure := range []bool{false, true} {
+			s := scripted(t, secure, func(c net.Conn, _ *http.Request) { c.Write([]byte(x.says)) })
+			if a := newClient(t, Config{URL: s.URL + "/v1", Insecure: true}).Do(t.Context(), &Request{Stream: true}); a.Class != x.want || a.Reason == "" {
+				t.Errorf("%s, TLS %v: %q %s", name, secure, a.Class, a.Reason)
+			}
 		}
+	}
+}
+
+// What a service says of its failure is found wherever it says it.
+func TestErrorsHaveReasons(t *testing.T) {
+	for event, want := range map[string]string{
+		`{"error":{"message":"no memory"}}`: "no memory", `{"error":"no memory"}`: "no memory", `{"message":"no memory"}`: "no memory",
+		`{"detail":"no memory"}`: "no memory", `{"detail":[{"msg":"no memory"}]}`: `[{"msg":"no memory"}]`, `{}`: saysError, `no memory`: saysError,
+	} {
+		s := scripted(t, false, func(c net.Conn, _ *http.Request) {
+			c.Write([]byte(answerHead + chunk("event: error\ndata: "+event+"\n\n") + lastOne))
+		})
+		if a := newClient(t, Config{URL: s.URL + "/v1"}).Do(t.Context(), &Request{Stream: true}); a.Class != ErrorObject || a.Reason != want {
+			t.Errorf("%s: %q %q", event, a.Class, a.Reason)
+		}
+	}
+	s := scripted(t, false, func(c net.Conn, _ *http.Request) {
+		body := `{"detail":"Not Found"}`
+		fmt.Fprintf(c, "HTTP/1.1 404 Not Found\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
+	})
+	if a := newClient(t, Config{URL: s.URL + "/v1"}).Do(t.Context(), &Request{Stream: true}); a.Reason != "status 404 Not Found" {
+		t.Errorf("%q %q", a.Class, a.Reason)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 type event struct {
 	failure string // raw: of an error object
 	message string // raw: of a bare error object
+	detail  string // raw: of FastAPI's errors
 	object  string
 	some    bool // there is a choice
 	choice  choice
@@ -52,6 +53,8 @@ func parseAny(data []byte) (e event, ok bool) {
 			}
 		case "message":
 			e.message = v.Raw
+		case "detail":
+			e.detail = v.Raw
 		case "object":
 			e.object = v.Str
 		case "choices":
@@ -161,6 +164,9 @@ type outcome struct {
 
 func (o *outcome) Error() string { return o.reason }
 
+// saysError is the reason of an error that has none of its own.
+const saysError = "the stream says error"
+
 // take reads one event that came at the time.
 func (x *exchange) take(at time.Duration, kind, data []byte) error {
 	a := x.answer
@@ -175,13 +181,15 @@ func (x *exchange) take(at time.Duration, kind, data []byte) error {
 	failed := string(kind) == "error"
 	switch {
 	case !ok && failed:
-		return &outcome{ErrorObject, "the stream says error"}
+		return &outcome{ErrorObject, saysError}
 	case !ok:
 		return &outcome{Garbage, fmt.Sprintf("an event of %d bytes is no JSON of the protocol", len(data))}
-	case e.failure != "":
-		return &outcome{ErrorObject, x.client.message(e.failure)}
-	case e.object == "error" || failed:
-		return &outcome{ErrorObject, x.client.message(e.message)}
+	case e.failure != "" || e.object == "error" || failed:
+		reason := x.client.complaint(&e)
+		if reason == "" {
+			reason = saysError
+		}
+		return &outcome{ErrorObject, reason}
 	}
 	x.use(&e, at)
 	return nil

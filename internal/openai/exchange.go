@@ -3,6 +3,7 @@ package openai
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -126,7 +127,7 @@ func (x *exchange) run(ctx context.Context) error {
 	if c.config.Key != "" {
 		q.Header.Set("Authorization", "Bearer "+c.config.Key)
 	}
-	p, err := c.http.Do(q)
+	p, err := c.http.RoundTrip(q)
 	if err != nil {
 		return err
 	}
@@ -150,9 +151,7 @@ func (x *exchange) refused(p *http.Response) error {
 	said, _ := io.ReadAll(io.LimitReader(p.Body, most)) // half a complaint is a complaint
 	text := ""
 	if e, ok := parse(said); ok {
-		if text = x.client.message(e.failure); text == "" {
-			text = x.client.message(e.message)
-		}
+		text = x.client.complaint(&e)
 	}
 	class := HTTPStatus
 	switch {
@@ -162,8 +161,11 @@ func (x *exchange) refused(p *http.Response) error {
 		class = Unavailable
 	case p.StatusCode >= 300 && p.StatusCode < 400:
 		class = Redirected
-		if u, err := p.Location(); err == nil {
+		switch u, err := p.Location(); {
+		case err == nil:
 			text = "to " + x.client.clean(u.Scheme+"://"+u.Host) + ": give that address as the URL"
+		case !errors.Is(err, http.ErrNoLocation):
+			text = "to what is no address"
 		}
 	}
 	return &outcome{class, strings.TrimSpace(fmt.Sprintf("status %d %s", p.StatusCode, text))}

@@ -10,7 +10,7 @@ func quick(data []byte) (e event, ok bool) {
 		switch string(key) {
 		case "error":
 			return s.null()
-		case "message":
+		case "message", "detail":
 			return false
 		case "object":
 			text, plain := s.text()

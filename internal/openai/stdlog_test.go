@@ -40,7 +40,7 @@ func TestBytesAfterTheAnswer(t *testing.T) {
 		for range 50 {
 			a := k.Do(t.Context(), &Request{Stream: true})
 			// Where the next request was written first, they are taken for the head of its answer.
-			head := a.Class == Reset && strings.Contains(a.Reason, "malformed HTTP response")
+			head := a.Class == Protocol && strings.Contains(a.Reason, "malformed HTTP response")
 			if a.Class != "" && !head && (a.Class != Write || a.Reason != spoke) {
 				t.Errorf("TLS %v: %q %s", secure, a.Class, a.Reason)
 			}
