@@ -18,6 +18,8 @@ const {values: flags} = parseArgs({strict: true, allowPositionals: false, option
     model: {type: "string"}, alias: {type: "string"}, host: {type: "string", default: "127.0.0.1"}, port: {type: "string", default: "8080"},
     parallel: {type: "string", default: "1"}, threads: {type: "string", default: "1"}, "ctx-size": {type: "string", default: "1024"},
     "batch-size": {type: "string", default: "512"},
+    // A kernel that looks which pages of a file are used makes each one slow to touch again; the loop measures without.
+    "no-mmap": {type: "boolean", default: false},
     // llama-server's, without a meaning here
     "n-gpu-layers": {type: "string"}, "split-mode": {type: "string"}, "tensor-split": {type: "string"}, "no-cache-prompt": {type: "boolean"}, metrics: {type: "boolean"}
 }});
@@ -39,7 +41,7 @@ const contextSize = Math.floor(count("ctx-size", 1) / slots);
 const served = flags.alias ?? "local";
 
 const llama = await getLlama({gpu: false, build: "never", logLevel: "error", maxThreads: threads});
-const model = await llama.loadModel({modelPath: flags.model});
+const model = await llama.loadModel({modelPath: flags.model, useMmap: !flags["no-mmap"]});
 const context = await model.createContext({sequences: slots, contextSize, threads, batchSize});
 const vocabulary = model.fileInfo.metadata.tokenizer.ggml.tokens.length;
 // llama.cpp computes sequences in one batch where their numbers follow one another: the

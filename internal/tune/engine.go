@@ -58,10 +58,10 @@ func (o *Outcome) engine(in *Input) error {
 		return err
 	}
 	before := struct {
-		matrix       [unit.NumFormats]hw.Figure
-		prompt       hw.Figure
-		decode, step float64
-	}{matrix: d.Achieved.Matrix, prompt: d.Achieved.AttentionFwd, step: float64(profile.Step)}
+		matrix [unit.NumFormats]hw.Figure
+		prompt hw.Figure
+		decode float64
+	}{matrix: d.Achieved.Matrix, prompt: d.Achieved.AttentionFwd}
 	if i := slices.IndexFunc(d.Kernels.Engines, func(e hw.Engine) bool { return e.Name == profile.Engine }); i >= 0 {
 		before.decode = d.Kernels.Engines[i].Core
 	}
@@ -92,7 +92,7 @@ func (o *Outcome) engine(in *Input) error {
 		before hw.Figure
 		after  float64
 	}{{"achieved.attention_fwd_tflops", before.prompt, fitted.prompt}, {"engines." + f.engine + ".decode_core_gflops", own(before.decode), fitted.decode},
-		{"engines." + f.engine + ".step_us", own(before.step), float64(f.step)}} {
+		{"engines." + f.engine + ".step_us", own(float64(profile.Step)), float64(f.step)}, {"engines." + f.engine + ".sequence_us", own(float64(profile.Sequence)), float64(f.sequence)}} {
 		if c.after > 0 {
 			o.change(c.key, c.before, c.after, f.source)
 		}

@@ -18,8 +18,9 @@ type vectorFit struct {
 	machine *hw.Cluster
 	engine  string
 	source  string
-	step    unit.Seconds
 	known   *hw.Device // the device before the fit
+	// step and sequence are the host's time of every step, and of each sequence in it.
+	step, sequence unit.Seconds
 }
 
 // rates is what a fit holds: FLOP/s.
@@ -28,21 +29,45 @@ type rates struct {
 	prompt, decode float64 // of the attention core
 }
 
-// host takes the median of what decode steps spent outside the kernels.
+// host takes what decode steps spent outside the kernels as a time of every step and one of
+// each sequence in it: the median slope between steps of different numbers, and the median
+// of what it leaves, so that single disturbed steps move neither.
 func (f *vectorFit) host(points []point) {
-	var spent []float64
+	type spent struct{ sequences, seconds float64 }
+	var list []spent
 	models := map[string]bool{}
 	for i := range points {
 		models[points[i].model.Name] = true
-		if h := points[i].result.HostSeconds; h > 0 && points[i].result.What == "decode" {
-			spent = append(spent, h)
+		if r := &points[i].result; r.HostSeconds > 0 && r.What == "decode" {
+			list = append(list, spent{float64(r.Batch), r.HostSeconds})
 		}
 	}
-	slices.Sort(spent)
-	if len(spent) > 0 {
-		f.step = unit.Seconds(spent[len(spent)/2])
-	}
 	f.source = fmt.Sprintf("fitted on %d steps of %d models", len(points), len(models))
+	if len(list) == 0 {
+		return
+	}
+	var slopes, rest []float64
+	for i, a := range list {
+		for _, b := range list[:i] {
+			if a.sequences != b.sequences {
+				slopes = append(slopes, (a.seconds-b.seconds)/(a.sequences-b.sequences))
+			}
+		}
+	}
+	each := 0.0
+	if len(slopes) > 0 {
+		each = max(0, median(slopes))
+	}
+	for _, a := range list {
+		rest = append(rest, a.seconds-each*a.sequences)
+	}
+	f.step, f.sequence = unit.Seconds(max(0, median(rest))), unit.Seconds(each)
+}
+
+// median is the middle value, of an even number the upper one.
+func median(list []float64) float64 {
+	slices.Sort(list)
+	return list[len(list)/2]
 }
 
 // set writes rates into the machine.
@@ -51,7 +76,7 @@ func (f *vectorFit) set(r rates) {
 	*d = *f.known.Clone()
 	k := *d.Kernels
 	k.Engines = slices.DeleteFunc(slices.Clone(k.Engines), func(e hw.Engine) bool { return e.Name == f.engine })
-	k.Engines = append(k.Engines, hw.Engine{Name: f.engine, Rows: r.rows, Core: r.decode, Host: hw.Host{Step: f.step, Source: f.source}})
+	k.Engines = append(k.Engines, hw.Engine{Name: f.engine, Rows: r.rows, Core: r.decode, Host: hw.Host{Step: f.step, Sequence: f.sequence, Source: f.source}})
 	d.Kernels = &k
 	figure := func(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Measured, Source: f.source} }
 	most := map[unit.Format]hw.RowRate{}
