@@ -93,7 +93,16 @@ func (f *finder) text(flag string, raw json.RawMessage) (text string, given bool
 		err := json.Unmarshal(raw, &text)
 		return text, true, err
 	}
-	return string(raw), true, nil // a number, true or false, as it is written
+	return plainNumber(string(raw)), true, nil // or true or false
+}
+
+// plainNumber is a number without zeros behind its decimals: JSON's 2.000 is 2, in every language, where the same
+// text from a person may mean two thousand.
+func plainNumber(raw string) string {
+	if strings.Contains(raw, ".") && !strings.ContainsAny(raw, "eE") {
+		return strings.TrimSuffix(strings.TrimRight(raw, "0"), ".")
+	}
+	return raw
 }
 
 // object reads what may stand in place of a name or a text.

@@ -82,6 +82,9 @@ func (f fields) fill(fs *pflag.FlagSet, find *finder, hidden ...string) error {
 		if flag == nil || strings.Contains(name, "-") || slices.Contains(hidden, flag.Name) {
 			return &note.About{Field: name, Err: ask.UnknownWord("field", name, fieldsOf(fs, hidden), "/docs lists the fields")}
 		}
+		if flag.Value.Type() == "bool" && !slices.Contains([]string{"true", "false", "null"}, string(f.of[name])) {
+			return &note.About{Field: name, Err: fmt.Errorf("%s: write true or false, without quotes", name)}
+		}
 		text, given, err := find.text(flag.Name, f.of[name])
 		if err != nil {
 			return &note.About{Field: name, Err: fmt.Errorf("%s: %w", name, err)}

@@ -50,7 +50,7 @@ func New(o Options) *Server {
 	s.live.most, s.held.most = s.limits.Watchers, s.limits.Held
 	mux := http.NewServeMux()
 	s.api = humago.New(mux, describe(o))
-	s.api.UseMiddleware(askedWell)
+	s.api.UseMiddleware(askedWell, writtenPlainly)
 	s.routes()
 	sayNulls(s.api.OpenAPI().Components.Schemas)
 	servePage(mux, s.api.OpenAPI())

@@ -306,6 +306,40 @@ func TestProblems(t *testing.T) {
 	wantProblem(t, "text/plain", code, body, 415, "", "application/json")
 }
 
+// A body is JSON as it stands: one that is packed, or in another alphabet, is refused and never read as something else.
+func TestBodiesInOtherWritingsAreRefused(t *testing.T) {
+	h := serve(t, Options{})
+	for _, c := range []struct {
+		head, value string
+		status      int
+	}{
+		{"Content-Encoding", "gzip", 415}, {"Content-Encoding", "identity", 200}, {"Content-Encoding", "identity, gzip", 415},
+		{"Content-Type", "application/json; charset=latin1", 415}, {"Content-Type", "application/json; charset=UTF-8", 200},
+		{"Content-Type", "application/json; charset", 415},
+	} {
+		r := post(t, h.URL+"/api/v1/schedule", scheduleExample)
+		r.Header.Set(c.head, c.value)
+		if code, _, body := fetch(t, r); code != c.status {
+			t.Errorf("%s: %s: %d %s", c.head, c.value, code, body)
+		}
+	}
+}
+
+// A number of JSON is what JSON says: 8.000 is 8, whatever a person may mean by it in a text.
+func TestNumbersOfJSONAreWhole(t *testing.T) {
+	h := serve(t, Options{})
+	want := ""
+	for _, n := range []string{"8", "8.000", "8.0"} {
+		code, _, body := fetch(t, post(t, h.URL+"/api/v1/schedule", []byte(`{"name":"1f1b","stages":2,"f":"1ms","microbatches":`+n+`}`)))
+		if want == "" {
+			want = string(body)
+		}
+		if code != 200 || string(body) != want {
+			t.Errorf("%s: %d %.80s", n, code, body)
+		}
+	}
+}
+
 // Errors that a form can cause bear their kind and figures, for other languages.
 func TestFaultsBearTheirKind(t *testing.T) {
 	h := serve(t, Options{})
