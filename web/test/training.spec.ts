@@ -196,8 +196,8 @@ test('an old link with a precision that the machine lacks says so once, and keep
 
 test('plain FSDP over a batch that does not divide has its timeline, also as walls move', async ({ page }) => {
   await open(page, small.replace('batch=256', 'batch=250') + '&plan=fsdp')
-  await expect(page.locator('#figure-timeline svg').first()).toBeVisible()
-  await expect(page.locator('#figure-memory svg').first()).toBeVisible()
+  await expect(page.locator('#figure-timeline .drawing svg').first()).toBeVisible()
+  await expect(page.locator('#figure-memory .drawing svg').first()).toBeVisible()
   await slide(page, 'wall-net', -3)
   await expect(page.locator('#walls-verdict')).toContainText('per step')
   await expect(page.locator('.failed')).toHaveCount(0)
@@ -333,4 +333,22 @@ test('where no deployment fits there is no empty picture', async ({ page }) => {
   await page.goto('/#/serving?model=deepseek-v3&clusters=h100x1')
   await expect(page.locator('#nothing')).toBeVisible({ timeout: 60_000 })
   await expect(page.locator('.figure, #points')).toHaveCount(0)
+})
+
+test('a plan that cannot run at the moved walls says why, and names the plan that leads', async ({ page, clean }) => {
+  await open(page, '#/training?model=deepseek-v3&cluster=h800x256&batch=15360')
+  const first = page.locator('#plans tbody tr').first()
+  await first.getByRole('button').click() // its pictures are wanted whatever leads
+  await expect(page.locator('#figure-timeline .drawing svg')).toBeVisible()
+  await slide(page, 'wall-batch', 0)
+  await expect(page.locator('#impossible .sentence')).toContainText(/needs|does not divide/)
+  await expect(page.locator('#figure-timeline, #figure-roofline, #figure-memory')).toHaveCount(0)
+  await shot(page, 'training-impossible')
+  await page.locator('#impossible').getByRole('button', { name: /Show plan \d, which leads now/ }).click()
+  await expect(page.locator('#figure-timeline .drawing svg')).toBeVisible()
+  await page.reload()
+  await expect(page.locator('#figure-timeline .drawing svg')).toBeVisible({ timeout: 60_000 })
+  await expect(page.locator('#figure-memory .drawing svg')).toBeVisible()
+  await expect(page.locator('.failed')).toHaveCount(0)
+  expect(clean).toEqual([])
 })

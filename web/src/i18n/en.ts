@@ -59,7 +59,7 @@ export const en = {
     notJson: (name: string) => `${name} is not JSON: drop a Hugging Face config.json. Nothing else has changed.`,
     read: (params: string, active: string, layers: number) => `Understood: ${params} parameters, ${active} active per token, ${layers} layers`,
   },
-  training: { empty: 'State a model, a cluster and a batch, then find plans.', pictures: 'Pictures of one plan' },
+  training: { empty: 'State a model, a cluster and a batch, then find plans.', pictures: 'Pictures of one plan', impossible: 'This plan cannot run at the moved walls, so there is nothing to draw:', leader: (n: string) => `Show plan ${n}, which leads now` },
   verdict: {
     title: 'Verdict',
     best: 'The best plan is',
@@ -249,7 +249,7 @@ export const en = {
     rttAxis: 'round trip between nodes',
     wire: (p: string) => `${p} of it waits on the wire`,
     ratioTitle: 'Disaggregation: prefill against decode workers',
-    ratioNote: 'Output per GPU for each ratio of roles; a cell names what binds there.',
+    ratioNote: 'Output per GPU for each ratio of roles; the stripe of a cell tells what binds there.',
     ratioEmpty: 'Empty places would need more GPUs than the cluster has.',
     ratioNone: 'No ratio of roles can be computed here:',
     prefill: 'prefill workers',

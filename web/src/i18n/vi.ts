@@ -80,7 +80,7 @@ export const vi: Dict = {
     notJson: (name) => `${name} không phải JSON: hãy thả một config.json của Hugging Face. Mọi thứ khác vẫn giữ nguyên.`,
     read: (params, active, layers) => `Đã hiểu: ${params} tham số, ${active} tham số hoạt động mỗi token, ${layers} lớp`,
   },
-  training: { empty: 'Chọn mô hình, cụm máy và batch rồi tìm kế hoạch.', pictures: 'Hình của một kế hoạch' },
+  training: { empty: 'Chọn mô hình, cụm máy và batch rồi tìm kế hoạch.', pictures: 'Hình của một kế hoạch', impossible: 'Với các bức tường đã dời, kế hoạch này không chạy được nên không có gì để vẽ:', leader: (n) => `Xem kế hoạch ${n}, kế hoạch đang dẫn đầu` },
   verdict: {
     title: 'Kết luận',
     best: 'Kế hoạch tốt nhất là',
@@ -270,7 +270,7 @@ export const vi: Dict = {
     rttAxis: 'thời gian khứ hồi giữa các nút',
     wire: (p) => `${p} trong đó là chờ đường truyền`,
     ratioTitle: 'Tách vai: worker prefill so với worker decode',
-    ratioNote: 'Đầu ra mỗi GPU cho từng tỷ lệ vai; mỗi ô nêu điều đang giới hạn.',
+    ratioNote: 'Đầu ra mỗi GPU cho từng tỷ lệ vai; vạch trong mỗi ô cho biết điều đang giới hạn.',
     ratioEmpty: 'Ô trống cần nhiều GPU hơn số GPU của cụm máy.',
     ratioNone: 'Ở đây không tính được tỷ lệ vai nào:',
     prefill: 'worker prefill',

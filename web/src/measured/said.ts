@@ -12,16 +12,16 @@ export function said(x: { unit: string }, v: number | null, { t, f }: Speech): s
   if (v === null) return '–'
   switch (x.unit) {
     case 's':
-      return f.seconds(v)
+      return f.even.seconds(v)
     case 'B/s':
-      return f.rate(v)
+      return f.even.rate(v)
     case 'FLOP/s':
-      return f.flopRate(v)
+      return f.even.flopRate(v)
     case 'share':
       return f.percent(v)
     case 'count':
       return f.int(v)
     default:
-      return `${f.num(v)} ${t.measured.units(x.unit)}`
+      return `${f.even.num(v)} ${t.measured.units(x.unit)}`
   }
 }

@@ -54,10 +54,10 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
   const format = [{ name: t.serving.spec, value: b.spec, note: `${b.weights}, KV ${b.kv}` }, ...(b.net_rtt_seconds === null ? [] : [{ name: t.serving.rtt, value: f.seconds(b.net_rtt_seconds) }])]
   const { ttft_steady_seconds: steady, ttft_burst_seconds: burst } = b
   const span = (most: number | undefined, range: [number, number] | null): string | undefined =>
-    [...(most ? [`≤ ${f.seconds(most)}`] : []), ...(range ? [t.fact.range(f.seconds(range[0]), f.seconds(range[1]))] : [])].join('; ') || undefined
+    [...(most ? [`≤ ${f.seconds(most)}`] : []), ...(range ? [t.fact.range(f.even.seconds(range[0]), f.even.seconds(range[1]))] : [])].join('; ') || undefined
   const served = [
-    { name: 'TTFT', value: f.seconds(b.ttft_seconds), note: span(doc.slo?.ttft_seconds, b.ttft_range_seconds) },
-    { name: 'TPOT', value: f.seconds(b.tpot_seconds), note: span(doc.slo?.tpot_seconds, b.tpot_range_seconds) },
+    { name: 'TTFT', value: f.even.seconds(b.ttft_seconds), note: span(doc.slo?.ttft_seconds, b.ttft_range_seconds) },
+    { name: 'TPOT', value: f.even.seconds(b.tpot_seconds), note: span(doc.slo?.tpot_seconds, b.tpot_range_seconds) },
     { name: t.serving.user, value: f.num(b.tokens_per_second_per_user), unit: t.unit.tokensPerSecond },
     { name: t.serving.gpu, value: f.num(b.output_tokens_per_second_per_gpu), unit: t.unit.tokensPerSecond },
     { name: t.serving.cost, value: f.usd(b.cost_per_million_output_tokens_usd), note: [t.serving.perMillion, ...(b.cost_per_million_output_tokens_usd !== null && price ? [price] : [])].join('; ') },

@@ -2,7 +2,7 @@ import { post } from '../api/client'
 import type { Point, RatioDoc } from '../api/serving'
 import { useLoaded } from '../api/use'
 import { frame } from '../chart/axes'
-import { Figure } from '../chart/figure'
+import { Figure, Legend } from '../chart/figure'
 import { Marks, type Mark } from '../chart/marks'
 import { useLang } from '../i18n'
 import type { Serving } from '../state'
@@ -17,6 +17,12 @@ export function rolesOf(p: Point['plan']): string {
   const { replicas: _, redundant: __, ...one } = p
   return `prefill:${planText(one)};decode:${planText(one)}`
 }
+
+/** toneOf is the colour of what binds. */
+const toneOf = (bound: string): string => 'bound-' + bound.replaceAll(' ', '-')
+
+// px: below it a cell has no room for what binds in words, its stripe and the legend say it.
+const wordy = 120
 
 /** Ratio maps output per GPU over the workers of both roles. */
 export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
@@ -58,8 +64,9 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
         shape: (
           <>
             <rect class={'cell' + (share ? '' : ' none')} x={x + 1} y={y + 1} width={w - 2} height={h - 2} rx="3" fill-opacity={share ? 0.06 + 0.44 * share : 1} />
-            <text x={x + w / 2} y={y + h / 2 - 2} text-anchor="middle" class={w < 48 ? 'small' : undefined}>{f.num(c.output_tokens_per_second_per_gpu)}</text>
-            <text x={x + w / 2} y={y + h / 2 + 13} text-anchor="middle" class="small">{w > 120 ? t.bound(c.limited_by) : ''}</text>
+            <text x={x + w / 2} y={y + h / 2 - 2} text-anchor="middle" class={w < 48 ? 'small' : undefined}>{f.even.num(c.output_tokens_per_second_per_gpu)}</text>
+            {w > wordy && <text x={x + w / 2} y={y + h / 2 + 13} text-anchor="middle" class="small">{t.bound(c.limited_by)}</text>}
+            {share > 0 && <rect class={toneOf(c.limited_by)} x={x + 4} y={y + h - 7} width={w - 8} height="3" rx="1.5" />}
           </>
         ),
       }
@@ -83,6 +90,7 @@ export function Ratio({ asked, best }: { asked: Serving; best: Point }) {
         title={t.serving.y}
         note={t.serving.ratioNote + (cells.length < rows.length * cols.length ? ' ' + t.serving.ratioEmpty : '')}
         busy={loaded.busy}
+        legend={<Legend keys={[...new Set(cells.filter((c) => c.output_tokens_per_second_per_gpu).map((c) => c.limited_by))].map((b) => ({ name: t.bound(b), tone: toneOf(b) }))} />}
         data={{ head: [t.serving.prefill, t.serving.decode, t.serving.gpus, t.serving.y, 'TTFT (s)', 'TPOT (s)', t.fact.binds], rows: cells.map((c) => [c.prefill_workers, c.decode_workers, c.gpus, c.output_tokens_per_second_per_gpu, c.ttft_seconds, c.tpot_seconds, t.bound(c.limited_by)]) }}
         of={[loaded.value]}
         draw={draw}

@@ -11,6 +11,7 @@ import { Card } from '../ui/card'
 import { Notes } from '../ui/notes'
 import { clear } from '../ui/numbers'
 import { PlanText } from '../ui/plan'
+import { Told } from '../ui/told'
 import { Question, type Part } from '../ui/question'
 import { Subject } from '../chart/figure'
 import { useSearch, type Found } from '../ui/search'
@@ -65,14 +66,14 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
   const again = () => search({ ...base, ...movesOf(s.moved), pick: '', why: s.why })
   const walls = useWalls(answer, now)
   const moved = walls.moved && !walls.failed
-  const at = walls.failed ? base : now // what is shown
+  const { at } = walls // what is shown
   const list = walls.plans
   // Pictures show the plan that was chosen, else the one that leads now.
   const picked = list.findIndex((p) => p.text === s.pick)
   const index = picked >= 0 ? picked : Math.max(0, list.findIndex((p) => p === walls.best))
   const chosen: Priced | undefined = list[index]
   const plan: PlanDoc | undefined = chosen?.result
-  const key = plan ? JSON.stringify([at, shortPlan(plan), base]) : ''
+  const key = plan && !walls.pending ? JSON.stringify([at, shortPlan(plan), base]) : ''
   const { doc } = answer
   const turned = (['net', 'up', 'hbm'] as const).filter((k) => at[k] !== '1').map((k) => `${t.walls[k]} ×${at[k]}`)
   const subject = [doc.model, doc.cluster, `${t.ask.batch} ${at.batch}`, `${t.ask.seq} ${at.seq}`, at.precision, ...editsOf(base, t), ...turned, ...runOf(base, t)].join(', ')
@@ -81,24 +82,35 @@ function Shown({ answer, s, set, cluster, search }: { answer: Answer; s: Trainin
       <Verdict answer={answer} best={walls.best} first={walls.first} busy={walls.busy} settled={!moved} onSearch={again} />
       <Walls answer={answer} s={now} move={move} back={() => set({ moved: '' })} walls={walls} cluster={cluster} />
       <Plans moved={moved} list={list} chosen={index} best={walls.best?.text ?? ''} onPick={(p) => set({ pick: p })} doc={answer.doc} />
+      {chosen && !plan && <Impossible chosen={chosen} leader={walls.best && String(list.indexOf(walls.best) + 1)} onLeader={() => set({ pick: walls.best!.text })} />}
       {plan && (
-        <>
-          <Subject.Provider value={`${subject}: ${chosen!.text}`}>
-            <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
-              <div class="pictures">
-                <Roofline s={at} plan={chosen!} id={key} />
-                <Links plan={plan} />
-                <Timeline s={at} plan={chosen!} id={key} />
-                <Memory s={at} plan={chosen!} id={key} />
-              </div>
-            </Card>
-          </Subject.Provider>
-          <WhyNot answer={answer} s={s} now={at} set={set} best={walls.best?.result ?? answer.doc.best} moved={moved} />
-        </>
+        <Subject.Provider value={`${subject}: ${chosen!.text}`}>
+          <Card title={t.training.pictures} aside={<PlanText text={chosen!.text} />}>
+            <div class="pictures">
+              <Roofline s={at} plan={chosen!} id={key} />
+              <Links plan={plan} />
+              <Timeline s={at} plan={chosen!} id={key} />
+              <Memory s={at} plan={chosen!} id={key} />
+            </div>
+          </Card>
+        </Subject.Provider>
       )}
+      {walls.first?.result || walls.best ? <WhyNot answer={answer} s={s} now={at} set={set} best={walls.best?.result ?? walls.first!.result!} moved={moved && !walls.pending} /> : null}
       <Notes title={t.warnings} lines={[...(doc.warnings ?? []), ...(plan?.warnings ?? [])].filter((x, i, a) => a.indexOf(x) === i)} notes={[...(doc.notes ?? []), ...(plan?.notes ?? [])]} />
       <Notes title={t.assumptions} lines={doc.assumptions} notes={doc.notes} />
       <ReportButton name={`ridgeline-${answer.doc.model}-${answer.doc.cluster}`} />
     </Subject.Provider>
+  )
+}
+
+/** Impossible stands where the pictures of a plan would, when the moved walls leave it none: why, and which plan has some. */
+function Impossible({ chosen, leader, onLeader }: { chosen: Priced; leader: string | undefined; onLeader: () => void }) {
+  const { t } = useLang()
+  return (
+    <Card title={t.training.pictures} aside={<PlanText text={chosen.text} />} id="impossible">
+      <p>{t.training.impossible}</p>
+      <p class="sentence"><Told text={chosen.error ?? ''} /></p>
+      {leader && <button type="button" onClick={onLeader}>{t.training.leader(leader)}</button>}
+    </Card>
   )
 }

@@ -10,10 +10,12 @@ export interface WallsState {
   plans: Priced[] // the ranked plans under the figures of the moment, in the order of the search
   best: Priced | undefined // the fastest of them that fits
   first: Priced | undefined // the search's best, priced anew
+  at: Training // the figures of the moment, for which the plans are priced: the sliders may be ahead of them
   evens: BreakEven[] // of the search's best
   turns: Turns // where another plan takes the lead
   leads: Record<string, string> // by precision: the number of the plan that leads, '' where none fits
   moved: boolean
+  pending: boolean // moved, and nothing is priced yet
   busy: boolean
   error: Problem | undefined
   failed: boolean // the walls stand where nothing can be priced: what is shown is as it was searched
@@ -36,9 +38,10 @@ export function useWalls(answer: Answer, now: Training): WallsState {
   const loaded = useFollowing(key, (signal) => reprice(ranked, now, signal))
   const flips = useLoaded(JSON.stringify([answer.asked, ranked.map((p) => p.text)]), (signal) => sweep(ranked, answer, signal), 400)
   const failed = moved ? loaded.error : undefined
-  const plans = moved && !failed && loaded.value ? loaded.value.plans : ranked
+  const priced = moved && !failed ? loaded.value : undefined
+  const plans = priced?.plans ?? ranked
   const best = leading(plans)
-  return { plans, best, first: plans[0], evens: answer.doc.break_even ?? [], turns: flips.value?.turns ?? { net: [], up: [], hbm: [], batch: [] }, leads: flips.value?.leads ?? {}, moved, busy: moved && loaded.busy, error: failed ?? flips.error ?? flips.value?.error, failed: failed !== undefined }
+  return { plans, best, first: plans[0], at: priced?.at ?? answer.asked, pending: moved && !failed && !priced, evens: answer.doc.break_even ?? [], turns: flips.value?.turns ?? { net: [], up: [], hbm: [], batch: [] }, leads: flips.value?.leads ?? {}, moved, busy: moved && loaded.busy, error: failed ?? flips.error ?? flips.value?.error, failed: failed !== undefined }
 }
 
 /** knobsOf are the figures that a machine of so many GPUs and nodes has to turn: one node has no network, one GPU no link. */
@@ -73,7 +76,7 @@ async function sweep(plans: Priced[], { asked, doc }: Answer, signal: AbortSigna
 /** leading is the fastest plan that fits. */
 const leading = (plans: Priced[]): Priced | undefined => plans.filter((p) => p.result?.fits).sort((a, b) => a.result!.step_seconds - b.result!.step_seconds)[0]
 
-async function reprice(ranked: Priced[], now: Training, signal: AbortSignal): Promise<{ plans: Priced[] }> {
+async function reprice(ranked: Priced[], now: Training, signal: AbortSignal): Promise<{ plans: Priced[]; at: Training }> {
   const answers = await price(now, ranked.map((p) => p.sent), signal)
-  return { plans: ranked.map((p, i) => ({ text: p.text, sent: p.sent, ...answers[i] })) }
+  return { plans: ranked.map((p, i) => ({ text: p.text, sent: p.sent, ...answers[i] })), at: now }
 }

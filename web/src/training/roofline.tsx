@@ -13,6 +13,16 @@ import { Select } from '../ui/field'
 import { Failed, Skeleton } from '../ui/states'
 import { requestOf, type Priced } from './request'
 
+/** along sets a name on a rising line: over its middle, under it where it would cover the axis, or beside a line that is too short. */
+function along({ x1, y1, x2, y2 }: { x1: number; y1: number; x2: number; y2: number }, name: string): { transform: string; dx?: string; dy: string; 'text-anchor': 'middle' | 'start' } {
+  const wide = name.length * letter
+  const turn = Math.atan2(y2 - y1, x2 - x1)
+  if (Math.hypot(x2 - x1, y2 - y1) < wide + letter) return { transform: `translate(${x2},${(y1 + y2) / 2})`, dx: '6', dy: '0.9em', 'text-anchor': 'start' }
+  const left = (x1 + x2) / 2 - (wide / 2) * Math.cos(turn) + 2.5 * letter * Math.sin(turn)
+  return { transform: `translate(${(x1 + x2) / 2},${(y1 + y2) / 2}) rotate(${(turn * 180) / Math.PI})`, dy: left < x1 ? '16' : '-8', 'text-anchor': 'middle' }
+}
+const letter = 7.2 // px, of names in bold
+
 const bounds = ['compute', 'hbm', 'nvlink', 'network', 'latency'] as const
 
 /** Roofline shows each operation of one rank and micro-batch under the roofs of its device. */
@@ -92,7 +102,7 @@ function Roofs({ list, roofs, busy, children }: { list: Operation[]; roofs: Roof
         <Marks marks={marks} box={box} label={t.roof.marks(points.length)} />
         <g class="roof names" aria-hidden="true">
           {ramp && (
-            <text transform={`translate(${(ramp.x1 + ramp.x2) / 2},${(ramp.y1 + ramp.y2) / 2}) rotate(${(Math.atan2(ramp.y2 - ramp.y1, ramp.x2 - ramp.x1) * 180) / Math.PI})`} dy="-8" text-anchor="middle">{`HBM ${f.rate(seen)}`}</text>
+            <text {...along(ramp, `HBM ${f.rate(seen)}`)}>{`HBM ${f.rate(seen)}`}</text>
           )}
           {shown.map((r) => (
             <text key={r.format ?? ''} x={box.width - box.right - 4} y={y.at(r.achieved) - 6} text-anchor="end">{`${r.format} ${f.flopRate(r.achieved)}`}</text>

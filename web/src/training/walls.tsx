@@ -77,7 +77,7 @@ export function Walls({ answer, s, move, back, walls, cluster }: Props) {
           text={`${f.int(batch)} ${t.unit.sequences}`}
           marks={walls.turns.batch.map((x) => place(batches, x.at))}
           faded={elsewhere('batch')}
-          hints={hintsOf('batch', tell(walls.turns.batch, batch0, f.int))}
+          hints={hintsOf('batch', tell(walls.turns.batch, batch0, (v) => `${f.int(v)} ${t.unit.sequences}`))}
           onInput={(v) => move({ batch: batches[v] === batch0 ? answer.asked.batch : String(batches[v]) })}
         />
         <Formats s={s} answer={answer} leads={walls.leads} faded={elsewhere('precision')} hintsOf={(h) => hintsOf('precision', h)} move={move} />
