@@ -43,7 +43,7 @@ func NewSimulate() *Simulate {
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
 	Count(fs, &f.requests, "requests", "requests to send (default 1000, in a closed loop 10 per user and at least 200, the whole trace)")
 	Duration(fs, &f.duration, "duration", "of the arrivals, in place of --requests")
-	Duration(fs, &f.ramp, "ramp", "over which the users of a closed loop come (default: equal lengths whose prompts share steps with generation are spread over one answer, else 0)")
+	Duration(fs, &f.ramp, "ramp", "over which the users of a closed loop come (default: one answer, so that no burst is among what is measured; 0 s where equal requests march in step; 0s: all at once)")
 	fs.Var(Quantity(&f.slo, deploy.ParseSLO, "SLO", ""), "slo", "objective such as ttft=2s,tpot=50ms; exit 4 where it is missed")
 	fs.Var(Quantity(&f.at, serve.ParseStatistic, "STAT", ""), "slo-at", "what the objective holds for: mean, p50, p90, p95 or p99 (default mean)")
 	fs.Var(Quantity(&f.measured, infer.ParseMeasured, "LIST", ""), "calibrate", "measured points with the users of --concurrency in flight, that the times are scaled to: tpot=52.8ms@rtt=0.193ms[,...]")

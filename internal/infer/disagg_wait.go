@@ -10,37 +10,61 @@ import (
 // of constant time (Pollaczek-Khinchine).
 func waiting(rho float64) unit.Seconds { return unit.Seconds(rho / (2 * (1 - rho))) }
 
-// grouping is the rounds in which the mean step of a prefill worker is found.
-const grouping = 8
+// grouping is the most rounds in which the mean step of a prefill worker is found.
+const grouping = 32
 
 // reading is how long a prompt waits for a prefill worker that others send requests/s
 // and load to rho, and how long the step that reads it takes. A step reads all who came
-// during the one before, m on average by Poisson's law, or the first who comes after it:
+// during the one before, Poisson's number of mean m, or the first who comes after it:
 //
-//	prompts in a step = m + exp(-m),  m = rate x step,  at most the fit of a full step
-//	wait = busy step/2 + full step/fit rho^sqrt(2(fit+1)) / (2(1-rho))
+//	prompts in a step = m + exp(-m),  m = rate x mean step,  at most the fit of a full step
+//	wait = busy long/2 + full step/fit rho^sqrt(2(fit+1)) / (2(1-rho)),  long = mean of step^2 / mean step
 //
-// busy is the share of the time that steps take. The last term is those whom a full step
-// leaves behind, Sakasegawa's form for queues with several places [Ann. Inst. Stat. Math.
+// Means of steps are over that number, as replicas of DP attention step together: a prompt more
+// than they are makes the step that reads it half as long again, and the next step read more.
+// busy is the share of the time that steps take, long the one that runs when a prompt comes. The last
+// term is those whom a full step leaves behind, Sakasegawa's form for queues with several places [Ann. Inst. Stat. Math.
 // 29 (1977) 67]; with one prompt in a step the sum is Pollaczek and Khinchine's wait. It
 // has no end as rho nears 1 only where requests come from outside: of a closed loop's
 // users, others for each worker, who waits sends no more (see queued); away is how long
 // they are elsewhere.
 func (r *rates) reading(rate, rho, others float64, away unit.Seconds) (wait, read unit.Seconds) {
 	full := float64(r.d.Prompts())
-	step, came, prompts := r.step(1), 0.0, 1.0
+	step, long, came, prompts := r.step(1), unit.Seconds(0), 0.0, 1.0
 	for range grouping {
 		came = rate * float64(step)
 		prompts = min(came+math.Exp(-came), full)
-		step = r.step(prompts)
+		last := step
+		step, long = r.steps(0, came)
+		if math.Abs(float64(step-last)) < 1e-3*float64(last) {
+			break
+		}
 	}
 	busy := unit.Seconds(min(came/prompts, 1))
-	wait, read = busy*step/2, busy*r.step(min(1+came, full))+(1-busy)*r.step(1)
+	with, _ := r.steps(1, rate*float64(long))
+	wait, read = busy*long/2, busy*with+(1-busy)*r.step(1)
 	if rate > 0 {
 		behind := queued(rate, full/float64(r.step(full)), others, float64(away+wait+read))
 		wait += unit.Seconds(math.Pow(rho, math.Sqrt(2*(full+1))) * behind / rate)
 	}
 	return wait, read
+}
+
+// steps is the mean time of a step that reads own prompts and Poisson's number of others, mean on
+// average, one prompt at least and no more than fit, and that of the steps which one who comes
+// meets. Large numbers, of which each is like the next, are counted in strides.
+func (r *rates) steps(own, mean float64) (step, met unit.Seconds) {
+	full := float64(r.d.Prompts())
+	spread := math.Sqrt(mean)
+	stride := max(math.Floor(spread/8), 1)
+	sum, square, weights := 0.0, 0.0, 0.0
+	for k := math.Floor(max(0, mean-tails*spread)); k <= mean+tails*spread+1; k += stride {
+		gamma, _ := math.Lgamma(k + 1)
+		p := math.Exp(k*math.Log(max(mean, math.SmallestNonzeroFloat64)) - mean - gamma)
+		t := float64(r.step(min(max(own+k, 1), full)))
+		sum, square, weights = sum+p*t, square+p*t*t, weights+p
+	}
+	return unit.Seconds(sum / weights), unit.Seconds(square / sum)
 }
 
 // queued is the mean number that waits for a place of constant time which serves most a

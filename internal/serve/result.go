@@ -47,6 +47,8 @@ type Result struct {
 	Overload  string
 	Instances int
 	Timeline  []Moment
+	// AtOnce tells that the users of a closed loop all came at one moment.
+	AtOnce bool
 }
 
 // minSteady is the fewest requests that a steady stretch is made of.
@@ -61,13 +63,23 @@ func (r *Result) Mean() *Summary {
 	return &r.Whole
 }
 
+// Judged is the summary that an objective is held against: Mean or, where users who all came at once
+// make the first round a burst, the whole run with it, as the closed form's mean time to the
+// first token does (infer.Point.TTFT).
+func (r *Result) Judged() *Summary {
+	if r.AtOnce {
+		return &r.Whole
+	}
+	return r.Mean()
+}
+
 // result sums the run up.
 func (s *simulation) result(partial bool) (*Result, error) {
 	f, end, w := &s.flow, s.clock.Now(), &s.watch
 	n := len(s.readers) + len(s.decoders)
 	r := &Result{Records: s.records[:f.Arrived], Partial: partial, Arrived: f.Arrived, Done: f.Done, Dropped: f.Dropped,
 		Unfinished: f.underway(), End: end, Prompt: f.Prompt, Output: f.Output, Cached: f.Cached, Preemptions: f.Preempted,
-		Instances: n, Timeline: w.timeline.moments(end, n)}
+		Instances: n, Timeline: w.timeline.moments(end, n), AtOnce: s.load.Concurrency > 1 && s.load.Ramp == 0}
 	r.Whole = s.summary(0, end, *f, w.whole)
 	if partial && w.open {
 		w.to, w.after = end, *f
