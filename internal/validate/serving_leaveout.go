@@ -60,7 +60,7 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 		known := fits[i]
 		if rest := e.without(of, v); len(rest.rows) < len(e.rows) {
 			var err error
-			if known, err = rest.fit(p.anew()); err != nil {
+			if known, err = rest.fitOrUsual(p.anew()); err != nil {
 				return nil, err
 			}
 		}
@@ -81,7 +81,7 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 		if x := infer.PickProfile(list, engine, version, arch); x != nil {
 			return x, nil
 		}
-		return &list[0], nil // only an old release is left
+		return &list[0], nil // the runs are of old releases alone
 	}
 	var out []Scored
 	for i := range own {
@@ -92,6 +92,20 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 		out = append(out, scoredServing(&own[i], x))
 	}
 	return out, p.interrupted()
+}
+
+// fitOrUsual is fit, and of a release without runs what is expected before any is seen: the mean release.
+func (e *release) fitOrUsual(p *ServingPredictor) ([]ProfileFit, error) {
+	if len(e.rows) > 0 {
+		return e.fit(p)
+	}
+	base, err := infer.FindProfile(e.engine, "")
+	if err != nil {
+		return nil, err
+	}
+	mean := usual(base)
+	mean.Before = e.before
+	return []ProfileFit{{Profile: *mean}}, nil
 }
 
 func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {
