@@ -16,3 +16,18 @@ test('the API describes itself, and its forms send their examples', async ({ pag
   await expect(gpu.locator('pre')).toContainText('"h800-sxm"')
   await expect(page.locator('section#bench')).toContainText('Event sample')
 })
+
+test.describe('Vietnamese', () => {
+  test.use({ locale: 'vi-VN' })
+  test('the frame of the reference is in the language of the page, which says that the rest is English', async ({ page }) => {
+    await page.goto('/docs')
+    await expect(page).toHaveTitle('API của Ridgeline')
+    await expect(page.locator('html')).toHaveAttribute('lang', 'vi')
+    await expect(page.locator('#english')).toContainText('tiếng Anh')
+    const schedule = page.locator('section#schedule')
+    await expect(schedule.getByRole('columnheader', { name: 'ý nghĩa' }).first()).toBeVisible()
+    await expect(page.locator('main')).toHaveAttribute('lang', 'en')
+    await schedule.getByRole('button', { name: 'Gửi' }).click()
+    await expect(schedule.locator('pre')).toContainText(/^200/)
+  })
+})

@@ -58,3 +58,10 @@ test('what needs less memory with its optimizer states on the host is the neares
   await expect(page.locator('#verdict')).toContainText('308.4 GB')
   await expect(page.locator('#verdict')).toContainText('four in five measured:')
 })
+
+test('where nothing fits, the nearest deployment is drawn against the limit', async ({ page }) => {
+  await page.goto('/#/serving?model=llama-3.1-405b&clusters=h100x8&spec=none&concurrency=8')
+  const kv = page.locator('#nothing #figure-kv')
+  await expect(kv).toContainText(/It needs [\d.]+\sGB per GPU where [\d.]+\sGB are usable/)
+  await expect(kv.locator('.drawing .limit')).toContainText('usable')
+})

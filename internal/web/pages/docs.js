@@ -1,4 +1,35 @@
-// Draws /openapi.json: operations with their fields, and a form that sends one.
+// Draws /openapi.json: operations with their fields, and a form that sends one. Its own
+// words are in the page's language; what the description says is in English.
+const words = {
+  en: {
+    title: "Ridgeline API", page: "The page", document: "OpenAPI document", token: "Token", reading: "Reading the description…", operations: "Operations",
+    field: "field", type: "type", meaning: "meaning", required: "required", request: "Request", answer: "Answer", event: "Event", body: "Body", send: "Send",
+    silent: "The server did not answer:", unread: "The description cannot be read:",
+  },
+  vi: {
+    title: "API của Ridgeline", page: "Trang chính", document: "Tài liệu OpenAPI", token: "Token", reading: "Đang đọc mô tả…", operations: "Các thao tác",
+    field: "trường", type: "kiểu", meaning: "ý nghĩa", required: "bắt buộc", request: "Yêu cầu", answer: "Trả lời", event: "Sự kiện", body: "Nội dung gửi", send: "Gửi",
+    silent: "Máy chủ không trả lời:", unread: "Không đọc được mô tả:",
+    english: "Phần tham khảo dưới đây bằng tiếng Anh, như tài liệu OpenAPI mà nó được lấy ra.",
+  },
+};
+
+// The language is that of the page (web/src/i18n): chosen there, else the browser's.
+const chosen = () => {
+  try {
+    return localStorage.getItem("ridgeline.language");
+  } catch {
+    return null; // no storage
+  }
+};
+const lang = [chosen() ?? "", ...navigator.languages].map((l) => l.toLowerCase().split("-")[0]).find((l) => l in words) ?? "en";
+const t = words[lang];
+document.documentElement.lang = lang;
+document.title = t.title;
+for (const e of document.querySelectorAll("[data-say]")) e.textContent = t[e.dataset.say];
+document.querySelector("#nav").setAttribute("aria-label", t.operations);
+if (t.english) Object.assign(document.querySelector("#english"), { textContent: t.english, hidden: false });
+
 const put = (parent, tag, text, props = {}) => {
   const e = Object.assign(document.createElement(tag), props);
   if (text) e.textContent = text;
@@ -19,17 +50,17 @@ const kind = (doc, s) => {
 const fields = (parent, doc, schema, title) => {
   const s = resolve(doc, schema);
   if (!s || !s.properties) return;
-  put(parent, "h3", title);
+  put(parent, "h3", title, { lang });
   const table = put(parent, "table");
   const head = put(put(table, "thead"), "tr");
-  for (const h of ["field", "type", "meaning"]) put(head, "th", h, { scope: "col" });
+  for (const h of [t.field, t.type, t.meaning]) put(head, "th", h, { scope: "col", lang });
   const body = put(table, "tbody");
   const must = s.required || [];
   const names = Object.keys(s.properties).sort((a, b) => must.includes(b) - must.includes(a) || a.localeCompare(b));
   for (const name of names) {
     const row = put(body, "tr");
     put(put(row, "td"), "code", name);
-    put(row, "td", kind(doc, s.properties[name]) + (title === "Request" && must.includes(name) ? ", required" : ""), { className: "soft" });
+    put(row, "td", kind(doc, s.properties[name]) + (title === t.request && must.includes(name) ? `, ${t.required}` : ""), { className: "soft" });
     put(row, "td", s.properties[name].description || "");
   }
 };
@@ -48,7 +79,7 @@ const send = async (method, path, body, out) => {
     try { shown = JSON.stringify(JSON.parse(text), null, 2); } catch { /* not JSON: shown as it came */ }
     out.textContent = `${r.status}\n${shown}`;
   } catch (e) {
-    out.textContent = `The server did not answer: ${e.message}`;
+    out.textContent = `${t.silent} ${e.message}`;
   }
 };
 
@@ -62,11 +93,11 @@ const form = (section, method, path, op, doc) => {
   });
   let area;
   if (content) {
-    const l = put(section, "label", "Body");
+    const l = put(section, "label", t.body, { lang });
     const example = content.example ?? {};
     area = put(l, "textarea", "", { value: JSON.stringify(example, null, 2), spellcheck: false });
   }
-  const button = put(put(section, "p"), "button", "Send", { type: "button" });
+  const button = put(put(section, "p"), "button", t.send, { type: "button", lang });
   const out = put(section, "pre", "", { hidden: true });
   out.setAttribute("aria-live", "polite");
   button.addEventListener("click", () => {
@@ -83,7 +114,7 @@ const form = (section, method, path, op, doc) => {
 };
 
 const draw = (doc) => {
-  document.querySelector("#about").textContent = doc.info.description;
+  Object.assign(document.querySelector("#about"), { textContent: doc.info.description, lang: "en" });
   const nav = document.querySelector("#nav");
   const main = document.querySelector("#main");
   const all = Object.entries(doc.paths).flatMap(([path, methods]) => Object.entries(methods).map(([method, op]) => ({ path, method, op })));
@@ -99,11 +130,11 @@ const draw = (doc) => {
       put(line, "code", path);
       if (op.description) put(section, "p", op.description);
       const content = op.requestBody && op.requestBody.content["application/json"];
-      if (content) fields(section, doc, content.schema, "Request");
+      if (content) fields(section, doc, content.schema, t.request);
       const answer = op.responses["200"]?.content?.["application/json"];
-      if (answer) fields(section, doc, answer.schema, "Answer");
+      if (answer) fields(section, doc, answer.schema, t.answer);
       const events = op.responses["200"]?.content?.["text/event-stream"]?.["x-events"] ?? {};
-      for (const [name, schema] of Object.entries(events)) if (!answer || name === "progress") fields(section, doc, schema, `Event ${name}`);
+      for (const [name, schema] of Object.entries(events)) if (!answer || name === "progress") fields(section, doc, schema, `${t.event} ${name}`);
       form(section, method.toUpperCase(), path, op, doc);
     }
   }
@@ -114,5 +145,5 @@ try {
   if (!r.ok) throw new Error(`status ${r.status}`);
   draw(await r.json());
 } catch (e) {
-  document.querySelector("#about").textContent = `The description cannot be read: ${e.message}`;
+  document.querySelector("#about").textContent = `${t.unread} ${e.message}`;
 }

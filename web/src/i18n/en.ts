@@ -241,6 +241,8 @@ export const en = {
     variant: 'Variant',
     noPrice: 'Give a price per GPU-hour to see costs.',
     room: 'Memory and network',
+    nearestTitle: 'What the nearest deployment needs',
+    memoryTitle: 'Memory of one GPU',
     kvTitle: 'Memory of a GPU and KV capacity',
     kvNote: (tokens: string, perToken: string, requests: string) => `The cache holds ${tokens} tokens over the service at ${perToken} per token: ${requests} requests at once.`,
     latencyTitle: 'Sensitivity to network latency',

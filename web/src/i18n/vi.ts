@@ -262,6 +262,8 @@ export const vi: Dict = {
     variant: 'Phương án',
     noPrice: 'Cho giá mỗi giờ GPU để xem chi phí.',
     room: 'Bộ nhớ và mạng',
+    nearestTitle: 'Cách gần nhất cần gì',
+    memoryTitle: 'Bộ nhớ của một GPU',
     kvTitle: 'Bộ nhớ một GPU và sức chứa KV',
     kvNote: (tokens, perToken, requests) => `Bộ đệm của cả dịch vụ chứa ${tokens} token, mỗi token ${perToken}: ${requests} yêu cầu cùng lúc.`,
     latencyTitle: 'Độ nhạy với độ trễ mạng',

@@ -11,8 +11,8 @@ export function Kv({ best }: { best: Point }) {
   return (
     <Figure
       name="kv"
-      title={t.serving.kvTitle}
-      note={t.serving.kvNote(f.count(best.kv_capacity_tokens), f.bytes(best.kv_bytes_per_token), f.int(best.max_concurrency))}
+      title={best.fits ? t.serving.kvTitle : t.serving.memoryTitle}
+      note={!best.fits ? t.verdict.tooLarge(f.bytes(best.memory_bytes_per_gpu), f.bytes(best.memory_limit_bytes)) : t.serving.kvNote(f.count(best.kv_capacity_tokens), f.bytes(best.kv_bytes_per_token), f.int(best.max_concurrency))}
       legend={<Legend keys={parts.map(([k], i) => ({ name: t.part(k), tone: 'part' + (i % 9) }))} />}
       data={{ head: [t.fact.memory, 'B'], rows: parts.map(([k, v]) => [t.part(k), v]) }}
       of={[best]}

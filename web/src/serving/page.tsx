@@ -1,4 +1,4 @@
-import type { InferDoc } from '../api/serving'
+import type { InferDoc, Point } from '../api/serving'
 import { useLang } from '../i18n'
 import { fieldOf } from '../i18n/refusal'
 import { ReportButton } from '../share/report'
@@ -75,11 +75,22 @@ function Shown({ answer }: { answer: Found<Serving, InferDoc> }) {
         {steady !== null && burst !== null && burst > steady * alike && <p class="note">{t.serving.rounds(f.seconds(burst), f.seconds(steady))}</p>}
         <p class="note">{t.serving.searched(f.int(doc.counts.priced), f.seconds(doc.search_seconds))}</p>
       </Card>
-      {b.fits ? <Pictures answer={answer} name={name} /> : <Card title={t.serving.trade} id="nothing"><p class="note">{t.serving.nothing}</p></Card>}
+      {b.fits ? <Pictures answer={answer} name={name} /> : <Nothing best={b} />}
       <Notes title={t.warnings} lines={doc.warnings} notes={doc.notes} />
       <Notes title={t.assumptions} lines={doc.assumptions} notes={doc.notes} />
       <ReportButton name={`ridgeline-serving-${name}`} />
     </Subject.Provider>
+  )
+}
+
+/** Nothing stands where nothing fits: what the nearest deployment holds against the limit, and what would help. */
+function Nothing({ best }: { best: Point }) {
+  const { t } = useLang()
+  return (
+    <Card title={t.serving.nearestTitle} id="nothing">
+      <p class="note">{t.serving.nothing}</p>
+      <Kv best={best} />
+    </Card>
   )
 }
 
