@@ -343,10 +343,15 @@ func TestNumbersOfJSONAreWhole(t *testing.T) {
 // Errors that a form can cause bear their kind and figures, for other languages.
 func TestFaultsBearTheirKind(t *testing.T) {
 	h := serve(t, Options{})
+	edited := func(gpus any) example { return example{"device": "h100", "gpus": 16, "node": example{"gpus": gpus}} }
 	for want, change := range map[note.Code]example{
 		note.UnknownName:      {"cluster": "h1000x16"},
 		note.UnknownPrecision: {"precision": "fp3"},
 		note.DegreesMisfit:    {"plan": "tp=3"},
+		note.ClusterForm:      {"cluster": ""},
+		note.NodesUnfilled:    {"cluster": edited(3)},
+		note.FigureNotWhole:   {"cluster": edited(1.5)},
+		note.FigureRange:      {"cluster": edited(1 << 20)},
 	} {
 		body := example{"model": "llama-3.1-8b", "cluster": "h100x16", "global_batch": 256, "seq": 4096, "precision": "bf16"}
 		maps.Copy(body, change)

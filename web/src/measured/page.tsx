@@ -8,6 +8,7 @@ import { measuredDefaults, type Measured } from '../state'
 import { Drop } from '../ui/drop'
 import { Card } from '../ui/card'
 import { Select } from '../ui/field'
+import { Spelled } from '../ui/spelled'
 import { Empty, Failed, Skeleton } from '../ui/states'
 import { Table } from '../ui/table'
 import { Absent } from './absent'
@@ -60,7 +61,7 @@ export default function MeasuredPage({ s, set }: { s: Measured; set: (c: Partial
           {heads.busy && !heads.value && !heads.error && <Skeleton />}
           {!all.length && !heads.busy && !absent.length && (
             <Empty>
-              <p>{t.measured.empty}</p>
+              <p><Spelled text={t.measured.empty} /></p>
               <p><code>ridgeline bench --url http://localhost:8000/v1 --model NAME --concurrency 1..64 --db FILE</code></p>
               <p><code>ridgeline runs import DOCUMENT.json --db FILE</code></p>
               <p><code>ridgeline validate training --runs runs.csv --keep published --db FILE</code></p>

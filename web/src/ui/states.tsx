@@ -2,6 +2,7 @@ import type { ComponentChildren } from 'preact'
 import { badFigure, damaged, hasToken, setToken, unclear, type Problem, type Progress } from '../api/client'
 import { useLang } from '../i18n'
 import { labelOf, refusal } from '../i18n/refusal'
+import { Spelled } from './spelled'
 
 /** Waiting tells how far a long search is, and stops it. */
 export function Waiting({ progress, onCancel, text }: { progress: Progress | undefined; onCancel?: () => void; text: string }) {
@@ -27,7 +28,7 @@ export function Failed({ error, onRetry }: { error: Problem; onRetry?: () => voi
   if (error.status === 401) return <Token onRetry={onRetry} />
   return (
     <div class="failed" role="alert">
-      <strong>{error.status === 0 ? t.error.offline : error.status === damaged ? t.error.damaged : t.error.title}</strong>
+      <strong><Spelled text={error.status === 0 ? t.error.offline : error.status === damaged ? t.error.damaged : t.error.title} /></strong>
       {error.status === badFigure ? (
         <p>{t.error.figure(labelOf(error.field, t), error.detail)}</p>
       ) : error.status === unclear ? (
@@ -47,7 +48,7 @@ function Detail({ error }: { error: Problem }) {
   const speech = useLang()
   const { text, english } = refusal(error, speech)
   const lang = english ? 'en' : undefined
-  if (text.length <= longest) return <p lang={lang}>{text}</p>
+  if (text.length <= longest) return <p lang={lang}><Spelled text={text} /></p>
   const cut = text.lastIndexOf(' ', longest)
   return (
     <div lang={lang}>

@@ -1,1 +1,0 @@
-import{A as e,C as t,a as n,c as r}from"./index-D_ASAb63.js";function i({text:i}){let{lang:a}=t(),o=a===`vi`?r(i):void 0;return a===`vi`&&!o?n(`span`,{lang:`en`,children:i}):n(e,{children:o??i})}export{i as t};
