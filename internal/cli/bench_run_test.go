@@ -83,3 +83,15 @@ func TestOutputsAreCheckedFirst(t *testing.T) {
 		t.Error("the file is there before the report")
 	}
 }
+
+// A question without a length names the flags that give one.
+func TestNothingToAskNamesItsFlags(t *testing.T) {
+	var asked atomic.Int32
+	var errs bytes.Buffer
+	code := Run([]string{"bench", "--url", service(t, &asked), "--model", "m", "--concurrency", "1", "--no-keep"}, strings.NewReader(""), io.Discard, &errs)
+	for _, flag := range []string{"--isl", "--trace", "--dataset"} {
+		if code != 2 || !strings.Contains(errs.String(), flag) || asked.Load() != 0 {
+			t.Errorf("exit %d after %d requests, no %s: %s", code, asked.Load(), flag, errs.String())
+		}
+	}
+}

@@ -191,8 +191,26 @@ func readRun(text string) (run tune.Run, err error) {
 	if run.Model, err = findModel(name, ""); err != nil {
 		return run, err
 	}
-	run.Record, err = readRecord(file)
-	return run, err
+	if run.Record, err = readRecord(file); err != nil {
+		return run, err
+	}
+	return run, sameModel(name, file, run)
+}
+
+// sameModel refuses the steps of a model that they name and the catalogue knows as another
+// one. Names that it does not know may be a service's own.
+func sameModel(name, file string, run tune.Run) error {
+	for i := range run.Record.Results {
+		said := run.Record.Results[i].Model
+		if said == "" || strings.EqualFold(filepath.Base(said), filepath.Base(name)) {
+			continue
+		}
+		if m, err := catalog.Model(said); err == nil && m.Params() != run.Model.Params() {
+			return usagef("--run %s=%s: the file says that it measured %s, of %s parameters; %s has %s: name the model that was measured",
+				name, file, said, report.Grouped(m.Params()), name, report.Grouped(run.Model.Params()))
+		}
+	}
+	return nil
 }
 
 // kernels fits the tables; it gives the name by which the machine file refers to the constants of the

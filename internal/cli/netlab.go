@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -85,7 +86,16 @@ func sameAddress(listen, to string) bool {
 		return false // what is wrong with an address, whoever uses it says
 	}
 	all := l.IP == nil || l.IP.IsUnspecified()
-	return l.IP.Equal(t.IP) || all && (t.IP == nil || t.IP.IsUnspecified() || t.IP.IsLoopback())
+	return l.IP.Equal(t.IP) || all && (t.IP == nil || t.IP.IsUnspecified() || t.IP.IsLoopback() || ownAddress(t.IP))
+}
+
+// ownAddress tells whether an address is one of this machine's.
+func ownAddress(ip net.IP) bool {
+	all, err := net.InterfaceAddrs()
+	return err == nil && slices.ContainsFunc(all, func(a net.Addr) bool {
+		n, ok := a.(*net.IPNet)
+		return ok && n.IP.Equal(ip)
+	})
 }
 
 // hostPort refuses what no connection can be made to.

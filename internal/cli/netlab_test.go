@@ -1,6 +1,9 @@
 package cli
 
-import "testing"
+import (
+	"net"
+	"testing"
+)
 
 func TestSameAddress(t *testing.T) {
 	for _, x := range []struct {
@@ -12,6 +15,15 @@ func TestSameAddress(t *testing.T) {
 	} {
 		if got := sameAddress(x.listen, x.to); got != x.want {
 			t.Errorf("listen on %s, to %s: %v", x.listen, x.to, got)
+		}
+	}
+	all, err := net.InterfaceAddrs()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range all { // of every network that the machine is on
+		if n, ok := a.(*net.IPNet); ok && !n.IP.IsLinkLocalUnicast() && !sameAddress(":9000", net.JoinHostPort(n.IP.String(), "9000")) {
+			t.Errorf("listen on all, to %s: not told", n.IP)
 		}
 	}
 }
