@@ -100,6 +100,36 @@ test('a service is measured, live on another page too', async ({ page, context }
   await expect(page.locator('#figures')).toBeVisible()
 })
 
+test('a bench that is cancelled ends, and is not started again', async ({ page }) => {
+  let asked = 0
+  page.on('request', (r) => r.method() === 'POST' && r.url().endsWith('/bench') && asked++)
+  await page.goto('/#/measured')
+  const form = page.locator('#measure')
+  await form.getByLabel('Model').fill('llama-3.1-8b')
+  await form.getByLabel('Requests per stage').fill('2k')
+  await form.getByRole('button', { name: 'Start' }).click()
+  await expect(form.locator('.facts')).toContainText('in flight')
+  await form.getByRole('button', { name: 'Cancel' }).click()
+  await expect(form.getByRole('button', { name: 'Start' })).toBeVisible()
+  await expect.poll(async () => (await page.request.get('/api/v1/runs/live')).status(), { timeout: 30_000 }).toBe(204) // the load has ended
+  await expect(form.getByRole('button', { name: 'Start' })).toBeVisible()
+  await expect(form.locator('[role=alert]')).toHaveCount(0)
+  expect(asked).toBe(1)
+})
+
+test('a bench is not started with a number that languages read differently', async ({ page }) => {
+  await page.goto('/#/measured')
+  const form = page.locator('#measure')
+  await form.getByLabel('Model').fill('llama-3.1-8b')
+  await form.getByLabel('Requests per stage').fill('2.000')
+  await form.getByRole('button', { name: 'Start' }).click()
+  await expect(form.locator('[role=alert]')).toContainText('2000')
+  await expect(form.getByLabel('Requests per stage')).toHaveAttribute('aria-invalid', 'true')
+  await form.getByLabel('Requests per stage').fill('abc')
+  await form.getByRole('button', { name: 'Start' }).click()
+  await expect(form.locator('[role=alert]')).toContainText('Requests per stage: "abc"')
+})
+
 test.describe('a bench in a terminal', () => {
   test.describe.configure({ mode: 'serial' })
   const port = Number(process.env.RIDGELINE_PORT ?? 8931) + 1

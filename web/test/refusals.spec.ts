@@ -3,6 +3,7 @@ import { badFigure, search, unclear } from '../src/api/client'
 import { asProblem } from '../src/api/use'
 import { languages, speech, type Language } from '../src/i18n'
 import { fieldOf, labelOf, refusal } from '../src/i18n/refusal'
+import { requestOf as askBench, type Load } from '../src/measured/request'
 import { numbers as ofServing, requestOf as askServing } from '../src/serving/request'
 import { servingDefaults, trainingDefaults, type Serving, type Training } from '../src/state'
 import { numbers as ofTraining, requestOf as askTraining } from '../src/training/request'
@@ -10,6 +11,8 @@ import { clear } from '../src/ui/numbers'
 
 const training: Training = { ...trainingDefaults, model: 'llama-3.1-8b', cluster: 'h100x16', batch: '64', precision: 'bf16' }
 const serving: Serving = { ...servingDefaults, model: 'llama-3.1-8b', clusters: 'h100x16', spec: 'none', concurrency: '8', isl: '64', osl: '64' }
+
+const load: Load = { url: `http://127.0.0.1:${Number(process.env.RIDGELINE_PORT ?? 8931) + 1}/v1`, model: 'llama-3.1-8b', isl: '64', osl: '16', concurrency: '1', requests: '2' }
 
 /** What people write by mistake, by field: empty, no number, out of range, of another language, a name that is none, what does not fit. */
 const wrongTraining: Partial<Record<keyof Training, string[]>> = {
@@ -40,6 +43,13 @@ const wrongServing: Partial<Record<keyof Serving, string[]>> = {
   weights: ['fp9'],
   rtt: ['x', '-1', '5', '5GB', '1ms,1ms'],
   engine: ['ollama'],
+}
+
+const wrongLoad: Partial<Record<keyof Load & string, string[]>> = {
+  isl: ['', '0', '-1', 'x', '1.5', '1,024', '1.024', '99999999999'],
+  osl: ['', '0', '-1', 'x', '1.5', '1,024', '1.024'],
+  requests: ['', '0', '-1', 'x', '1.5', '2.000', '2,000', '99999999999'],
+  concurrency: ['', '0', 'x', '1.5', '1.024', '8..1', '1,1', '99999999999'],
 }
 
 // What only English sentences have.
@@ -84,6 +94,11 @@ test.describe('a refusal that the form causes is said in the language of the pag
   for (const [k, list] of Object.entries(wrongServing) as [keyof Serving, string[]][])
     test(`serving: ${k}`, async () => {
       const bad = await Promise.all(list.map((wrong) => ask('infer', serving, k, wrong, (s, lang) => askServing(clear(s, ofServing, lang)))))
+      expect(bad.flat()).toEqual([])
+    })
+  for (const [k, list] of Object.entries(wrongLoad) as [keyof Load & string, string[]][])
+    test(`bench: ${k}`, async () => {
+      const bad = await Promise.all(list.map((wrong) => ask('bench', load, k, wrong, async (s, lang) => askBench(s, lang))))
       expect(bad.flat()).toEqual([])
     })
 })

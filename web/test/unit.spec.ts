@@ -59,7 +59,7 @@ test('numbers are read as the page writes them, or refused with what to write', 
   for (const text of ['2,5', '2.5; 3', '2']) expect(ways(text, 'list', 'en')).toEqual([])
   for (const text of ways('14.875T', 'decimal', 'vi').concat(ways('2,5', 'list', 'vi'))) expect(ways(text, text.includes(';') ? 'list' : 'decimal', 'vi')).toEqual([])
   expect([pointed('20,5'), pointed('14,8T'), pointed('1,500'), listed('2,5; 3'), listed('2,3')]).toEqual(['20.5', '14.8T', '1,500', '2.5,3', '2,3'])
-  expect([asNumber('2.000'), asNumber('2000'), asNumber('x')]).toEqual(['2.000', 2000, 'x'])
+  expect([asNumber('2.000'), asNumber('2000'), asNumber('x'), asNumber('1,5k')]).toEqual(['2.000', 2000, 'x', '1.5k'])
   expect(() => clear({ isl: '1.024' }, { isl: 'whole' }, 'vi')).toThrow(Problem)
 })
 

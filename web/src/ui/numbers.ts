@@ -17,10 +17,10 @@ export const listed = (text: string): string => (text.includes(';') || withUnit(
 /** withUnit tells 0,5ms from a list: what stands before the comma has no unit, and a time needs one. */
 const withUnit = (text: string): boolean => !group.test(text.trim()) && !!decimalComma.exec(text.trim())?.[3]
 
-/** asNumber is a field's number; other text goes to the server as it stands, whose message names it. */
+/** asNumber is a field's number; other text goes to the server, whose message names it, 1,5k as 1.5k. */
 export const asNumber = (text: string): number | string => {
   const s = pointed(text)
-  return s && !group.test(s) && Number.isFinite(Number(s)) ? Number(s) : text.trim()
+  return s && !group.test(s) && Number.isFinite(Number(s)) ? Number(s) : s
 }
 
 /** above is a field's figure above zero; another is refused by the name of its field, as the form writes units that a message would quote. */
