@@ -142,7 +142,9 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 			p.Steady.Limit = infer.SlotsFull
 		}
 	case s.Full:
-		p.Bound = BoundQueue
+		if p.Bound = BoundQueue; s.PrefillBusy >= s.LinkBusy {
+			p.Steady.Limit = infer.PromptFull
+		}
 	case s.Bound == "prefill":
 		p.Bound = BoundPrefill
 	case s.Bound == "kv transfer":

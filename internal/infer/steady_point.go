@@ -31,7 +31,7 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 	entry := unit.Seconds(s.entry)
 	busy := answer + first + s.entry
 	wait := max(c/p.Requests-busy, 0)
-	if wait < 1e-2*busy { // the iteration's tolerance, no queue
+	if !s.full && wait < 1e-2*busy { // the iteration's tolerance, no queue
 		wait = 0
 		p.Requests = c / busy
 	}
