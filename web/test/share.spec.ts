@@ -38,6 +38,16 @@ test('pictures leave as SVG and PNG, tables as CSV, the answer as one HTML file'
   }
   expect(await alone.locator('.drawing svg').count()).toBeGreaterThan(3)
   await shot(alone, 'report')
+  for (const width of [1280, 390]) {
+    await alone.setViewportSize({ width, height: 900 })
+    const letters = await alone.locator('.drawing > svg').evaluateAll((all) =>
+      (all as SVGSVGElement[]).flatMap((svg) => [...svg.querySelectorAll('text')].map((x) => (parseFloat(getComputedStyle(x).fontSize) * svg.getBoundingClientRect().width) / svg.viewBox.baseVal.width)),
+    )
+    expect(Math.min(...letters)).toBeGreaterThan(10.9)
+    expect(await alone.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width)
+  }
+  expect(await violations(alone)).toEqual([])
+  await shot(alone, 'report-phone')
 })
 
 test('verdict and report state tokens, price and edited figures; the other tab keeps its question', async ({ page }) => {

@@ -22,6 +22,12 @@ export function reportOf(lang: string, title: string, subject: string, made: str
   copy.querySelectorAll('button.sort, button.pick').forEach((el) => el.replaceWith(...el.childNodes))
   copy.querySelectorAll('.slider .track, button, select, input, datalist, .numbers:not([open]), .exports, .field, .hidden, .segments, .skeleton, .screen, [data-screen]').forEach((el) => el.remove())
   for (const el of copy.querySelectorAll('[tabindex]:not(.scroll)')) el.removeAttribute('tabindex')
+  // Pictures keep the size at which they were drawn, as their text would shrink with them; a narrow window scrolls them.
+  for (const svg of copy.querySelectorAll<SVGSVGElement>('.drawing > svg')) {
+    svg.style.width = svg.viewBox.baseVal.width + 'px'
+    svg.parentElement!.classList.add('scroll')
+    svg.parentElement!.tabIndex = 0
+  }
   const styles = [...document.styleSheets].flatMap((x) => [...x.cssRules].map((r) => r.cssText)).join('\n')
   const head = document.createElement('h1')
   head.textContent = document.title
