@@ -18,7 +18,7 @@ const {values: flags} = parseArgs({strict: true, allowPositionals: false, option
     model: {type: "string"}, alias: {type: "string"}, host: {type: "string", default: "127.0.0.1"}, port: {type: "string", default: "8080"},
     parallel: {type: "string", default: "1"}, threads: {type: "string", default: "1"}, "ctx-size": {type: "string", default: "1024"},
     "batch-size": {type: "string", default: "512"},
-    // A kernel that looks which pages of a file are used makes each one slow to touch again; the loop measures without.
+    // Pages of a mapped file may be slow to touch at times, see docs/loop.md; the loop measures without.
     "no-mmap": {type: "boolean", default: false},
     // llama-server's, without a meaning here
     "n-gpu-layers": {type: "string"}, "split-mode": {type: "string"}, "tensor-split": {type: "string"}, "no-cache-prompt": {type: "boolean"}, metrics: {type: "boolean"}
