@@ -1,7 +1,7 @@
 // Package wire reads thousands of streams at the least processor time: what arrives on a plain
 // TCP connection is handed to its consumer within the goroutine that waits for all of them,
 // so that a piece costs one read and no switch between goroutines. Its time is when the system
-// got it, however late it is read; so where pieces come thick on many connections, one wait serves up to two
+// got it, however late it is read; so where pieces come thick on many connections, one wait serves up to three
 // milliseconds of them, and one call reads them where the system has rings. It knows bytes and times, not what they mean. Systems other than Linux keep Go's
 // own connections.
 package wire

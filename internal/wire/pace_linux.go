@@ -7,8 +7,8 @@ import "time"
 // since the system stamps the pieces; but two of one connection that are read at once share a stamp, and
 // whoever waits for a piece gets it later. So a nap is a small part of the time between pieces of one connection.
 const (
-	part     = 25                     // naps in that time
-	longest  = 2 * time.Millisecond   // nap
+	part     = 16                     // naps in that time
+	longest  = 3 * time.Millisecond   // nap
 	shortest = 250 * time.Microsecond // that gathers more than it costs
 	row      = 8                      // turns that a nap would have made one, before the first
 )

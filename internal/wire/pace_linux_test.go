@@ -39,11 +39,11 @@ func TestPace(t *testing.T) {
 	}
 }
 
-// A nap is a 25th of the time between pieces of one connection, and none where they are fast.
+// A nap is a 16th of the time between pieces of one connection, and none where they are fast.
 func TestNapsBesideGaps(t *testing.T) {
 	p := pace{close: row}
 	for gap, want := range map[time.Duration]time.Duration{
-		time.Second: longest, 50 * time.Millisecond: longest, 25 * time.Millisecond: time.Millisecond, 5 * time.Millisecond: 0,
+		time.Second: longest, 50 * time.Millisecond: longest, 24 * time.Millisecond: 1500 * time.Microsecond, 3 * time.Millisecond: 0,
 	} {
 		if d := p.nap(&reader{between: gaps{usual: gap}}); d != want {
 			t.Errorf("pieces every %v: naps of %v, want %v", gap, d, want)
