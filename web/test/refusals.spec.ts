@@ -102,3 +102,14 @@ test.describe('a refusal that the form causes is said in the language of the pag
       expect(bad.flat()).toEqual([])
     })
 })
+
+test('a refused field is marked, in a fold that opens', async ({ page }) => {
+  const cases = [['training?batch=2.000', 'Global batch'], ['training?tokens=x', 'Tokens of the run'], ['serving?rtt=x', 'Round trip']] as const
+  for (const [question, label] of cases) {
+    await page.goto('/#/' + question)
+    await page.reload()
+    const field = page.getByLabel(label)
+    await expect(field).toHaveAttribute('aria-invalid', 'true')
+    await expect(field).toBeVisible()
+  }
+})

@@ -17,7 +17,7 @@ import { keysOf, look } from '../src/chart/lines'
 import { fileModel } from '../src/training/form'
 import { pack, unpack } from '../src/share/pack'
 import { address, movesOf, movesText, parse, questionOf, trainingDefaults } from '../src/state'
-import { asNumber, clear, listed, pointed, ways } from '../src/ui/numbers'
+import { asNumber, clear, listed, pointed, settled, ways } from '../src/ui/numbers'
 import { fieldOf, labelled } from '../src/i18n/refusal'
 import { waitsIn } from '../src/training/passes'
 import { density, spentOf } from '../src/training/density'
@@ -61,6 +61,18 @@ test('numbers are read as the page writes them, or refused with what to write', 
   expect([pointed('20,5'), pointed('14,8T'), pointed('1,500'), listed('2,5; 3'), listed('2,3')]).toEqual(['20.5', '14.8T', '1,500', '2.5,3', '2,3'])
   expect([asNumber('2.000'), asNumber('2000'), asNumber('x'), asNumber('1,5k')]).toEqual(['2.000', 2000, 'x', '1.5k'])
   expect(() => clear({ isl: '1.024' }, { isl: 'whole' }, 'vi')).toThrow(Problem)
+})
+
+test('what one language reads is written as all read it, for the address', () => {
+  for (const [text, kind] of [['1.250', 'decimal'], ['12.125', 'decimal'], ['14.875T', 'decimal'], ['2,3', 'list'], ['1,4,16', 'list']] as const) {
+    expect(ways(text, kind, 'vi')).not.toEqual([])
+    const { x } = settled({ x: text }, { x: kind }, 'en')
+    for (const l of ['en', 'vi'] as const) expect(ways(x, kind, l)).toEqual([])
+    if (kind === 'list') expect(listed(x)).toBe(text)
+    else expect(parseFloat(pointed(x))).toBe(parseFloat(text))
+  }
+  for (const text of ['2.5', '20,5', '2000', 'x', '']) expect(settled({ x: text }, { x: 'decimal' }, 'vi').x).toBe(text)
+  expect(settled({ x: '1.024' }, { x: 'whole' }, 'en').x).toBe('1.024') // refused
 })
 
 test('refusals name the field as the form does', () => {

@@ -28,11 +28,14 @@ const edits: Record<string, string> = { 'node.gpus': 'nodeGpus', 'node.nic_gb_pe
 export const editedName = (name: string): string => name + suffix
 const suffix = '-edited'
 
+// Keys of the address whose fields the API calls otherwise.
+const asked: Record<string, string> = { batch: 'global_batch', rtt: 'net_rtt' }
+
 /** fieldOf is the field of the form that a refusal is about: of an edited cluster the figure that was edited. */
 export function fieldOf(error: Problem): string {
   const edit = edits[String(error.values.key)]
   if (edit) return edit
-  return error.code === 'nodes_unfilled' && String(error.values.cluster).endsWith(suffix) ? 'nodeGpus' : error.field
+  return error.code === 'nodes_unfilled' && String(error.values.cluster).endsWith(suffix) ? 'nodeGpus' : (asked[error.field] ?? error.field)
 }
 
 /** Refusal is the sentence, and whether it is left in the server's English on a page of another language. */

@@ -5,6 +5,7 @@ import { useLoaded } from '../api/use'
 import { Figure, Legend } from '../chart/figure'
 import { Lines, type Series } from '../chart/lines'
 import { useLang } from '../i18n'
+import { fieldOf } from '../i18n/refusal'
 import { Card } from '../ui/card'
 import { Field } from '../ui/field'
 import { asNumber } from '../ui/numbers'
@@ -29,7 +30,7 @@ export function Predict({ run, s, set }: { run: Run; s: Measured; set: (c: Parti
     post<InferDoc>('infer', { ...asked, isl: asNumber(asked!.isl), osl: asNumber(asked!.osl), concurrency: levels }, signal),
   )
   if (!loads.length) return null
-  const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }) })
+  const on = (k: keyof typeof q) => ({ value: q[k], onInput: (v: string) => setQ({ ...q, [k]: v }), bad: error !== undefined && fieldOf(error) === k })
   return (
     <Card title={t.measured.gapTitle} id="predict">
       <form

@@ -2,7 +2,7 @@ import { useLang } from '../i18n'
 import type { Serving } from '../state'
 import { ModelField } from '../training/form'
 import type { Catalogue } from '../ui/catalogue'
-import { Field, Select } from '../ui/field'
+import { Field, More, Select } from '../ui/field'
 
 interface Props {
   s: Serving
@@ -12,6 +12,9 @@ interface Props {
 }
 
 const formats = ['bf16', 'fp8', 'fp8-block', 'int8', 'nvfp4', 'mxfp4', 'int4']
+
+// Fields of the fold, as refusals name them.
+const folded = ['plan', 'net_rtt', 'weights', 'kv', 'engine']
 
 /** Fields of a question about serving. */
 export function Fields({ s, set, catalogue, field }: Props) {
@@ -28,17 +31,14 @@ export function Fields({ s, set, catalogue, field }: Props) {
       <Field label={t.serving.tpot} {...on('tpot')} unit="ms" numeric bad={field === 'tpot' || field === 'slo'} id="tpot" />
       <Field label={t.serving.spec} {...on('spec')} hint={t.serving.specHint} bad={field === 'spec'} />
       <Field label={t.ask.price} {...on('price')} unit="USD/GPU·h" bad={field === 'price'} />
-      <details class="more">
-        <summary>{t.serving.edit}</summary>
-        <div class="fields">
-          <Field label={t.ask.plan} {...on('plan')} placeholder="tp=8" hint={t.ask.planHint} bad={field === 'plan'} />
-          <Field label={t.serving.over} {...on('over')} placeholder="tp=8 | dp=8,ep=8" hint={t.serving.overHint} />
-          <Select label={t.serving.weights} value={s.weights} options={[['', t.serving.asCheckpoint], ...formats]} onChange={(v) => set({ weights: v })} />
-          <Select label={t.serving.kv} value={s.kv} options={[['', 'bf16'], 'fp8']} onChange={(v) => set({ kv: v })} />
-          <Field label={t.serving.rtt} {...on('rtt')} hint={t.serving.rttHint} bad={field === 'net_rtt'} />
-          <Select label={t.serving.engine} value={s.engine} options={[['', t.serving.engineAny], 'vllm', 'sglang', 'trtllm']} onChange={(v) => set({ engine: v })} />
-        </div>
-      </details>
+      <More summary={t.serving.edit} bad={folded.includes(field)}>
+        <Field label={t.ask.plan} {...on('plan')} placeholder="tp=8" hint={t.ask.planHint} bad={field === 'plan'} />
+        <Field label={t.serving.over} {...on('over')} placeholder="tp=8 | dp=8,ep=8" hint={t.serving.overHint} />
+        <Select label={t.serving.weights} value={s.weights} options={[['', t.serving.asCheckpoint], ...formats]} onChange={(v) => set({ weights: v })} />
+        <Select label={t.serving.kv} value={s.kv} options={[['', 'bf16'], 'fp8']} onChange={(v) => set({ kv: v })} />
+        <Field label={t.serving.rtt} {...on('rtt')} hint={t.serving.rttHint} bad={field === 'net_rtt'} />
+        <Select label={t.serving.engine} value={s.engine} options={[['', t.serving.engineAny], 'vllm', 'sglang', 'trtllm']} onChange={(v) => set({ engine: v })} />
+      </More>
     </>
   )
 }

@@ -6,7 +6,7 @@ import type { Serving } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card, Facts } from '../ui/card'
 import { Notes } from '../ui/notes'
-import { clear } from '../ui/numbers'
+import { clear, settled } from '../ui/numbers'
 import { Failed } from '../ui/states'
 import { PlanText } from '../ui/plan'
 import { Question, type Part } from '../ui/question'
@@ -31,8 +31,9 @@ export default function ServingPage({ s, set, step, visit, catalogue }: Part<Ser
       found={found}
       stale={stale}
       find={() => {
-        step(s)
-        found.ask(s)
+        const q = settled(s, numbers, lang)
+        step(q)
+        found.ask(q)
       }}
       say={{ find: t.ask.findServing, empty: t.serving.empty, first: t.serving.searching, progress: t.serving.progress }}
     >

@@ -6,7 +6,7 @@ import { pack } from '../share/pack'
 import type { Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Drop } from '../ui/drop'
-import { Field, Select } from '../ui/field'
+import { Field, More, Select } from '../ui/field'
 
 export const precisions = ['bf16', 'fp16', 'fp8', 'fp8-tensor', 'mxfp8', 'nvfp4']
 
@@ -25,6 +25,9 @@ interface Props {
   field: string // that the server refused
 }
 
+// Fields of the fold, as refusals name them.
+const folded = ['nic', 'mem', 'nodeGpus', 'mtp', 'tokens', 'price']
+
 /** Fields of a question about training. */
 export function Fields({ s, set, catalogue, cluster, field }: Props) {
   const { t, f } = useLang()
@@ -40,17 +43,14 @@ export function Fields({ s, set, catalogue, cluster, field }: Props) {
       <Field label={t.ask.seq} value={s.seq} onInput={(v) => set({ seq: v })} unit={t.unit.tokens} numeric bad={field === 'seq'} />
       <Select label={t.ask.precision} value={s.precision} options={precisions.includes(s.precision) ? precisions : [...precisions, s.precision]} off={(p) => lacks(p, cluster)} onChange={(v) => set({ precision: v })} id="precision" />
       <Field label={t.ask.plan} value={s.plan} onInput={(v) => set({ plan: v, pick: '' })} placeholder="pp=16,ep=64" hint={t.ask.planHint} bad={field === 'plan'} />
-      <details class="more">
-        <summary>{t.ask.edit}</summary>
-        <div class="fields">
-          <Field label={t.ask.nic} value={s.nic} onInput={(v) => set({ nic: v })} unit="GB/s" numeric bad={field === 'nic'} placeholder={nic ? f.num(nic / 1e9) : ''} hint={t.ask.perGpu} />
-          <Field label={t.ask.memory} value={s.mem} onInput={(v) => set({ mem: v })} unit="GB" numeric bad={field === 'mem'} placeholder={memory ? f.num(memory / 1e9) : ''} />
-          <Field label={t.ask.nodeGpus} value={s.nodeGpus} onInput={(v) => set({ nodeGpus: v })} unit="GPU" numeric bad={field === 'nodeGpus'} placeholder={cluster ? f.int(cluster.node.gpus) : ''} />
-          <Field label={t.ask.mtp} value={s.mtp} onInput={(v) => set({ mtp: v })} numeric bad={field === 'mtp'} />
-          <Field label={t.ask.tokens} value={s.tokens} onInput={(v) => set({ tokens: v })} placeholder={t.ask.tokensExample} unit={t.unit.tokens} bad={field === 'tokens'} />
-          <Field label={t.ask.price} value={s.price} onInput={(v) => set({ price: v })} unit="USD/GPU·h" numeric placeholder="2" bad={field === 'price'} />
-        </div>
-      </details>
+      <More summary={t.ask.edit} bad={folded.includes(field)}>
+        <Field label={t.ask.nic} value={s.nic} onInput={(v) => set({ nic: v })} unit="GB/s" numeric bad={field === 'nic'} placeholder={nic ? f.num(nic / 1e9) : ''} hint={t.ask.perGpu} />
+        <Field label={t.ask.memory} value={s.mem} onInput={(v) => set({ mem: v })} unit="GB" numeric bad={field === 'mem'} placeholder={memory ? f.num(memory / 1e9) : ''} />
+        <Field label={t.ask.nodeGpus} value={s.nodeGpus} onInput={(v) => set({ nodeGpus: v })} unit="GPU" numeric bad={field === 'nodeGpus'} placeholder={cluster ? f.int(cluster.node.gpus) : ''} />
+        <Field label={t.ask.mtp} value={s.mtp} onInput={(v) => set({ mtp: v })} numeric bad={field === 'mtp'} />
+        <Field label={t.ask.tokens} value={s.tokens} onInput={(v) => set({ tokens: v })} placeholder={t.ask.tokensExample} unit={t.unit.tokens} bad={field === 'tokens'} />
+        <Field label={t.ask.price} value={s.price} onInput={(v) => set({ price: v })} unit="USD/GPU·h" numeric placeholder="2" bad={field === 'price'} />
+      </More>
     </>
   )
 }

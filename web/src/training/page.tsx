@@ -9,7 +9,7 @@ import { movesOf, movesText, type Training } from '../state'
 import type { Catalogue } from '../ui/catalogue'
 import { Card } from '../ui/card'
 import { Notes } from '../ui/notes'
-import { clear } from '../ui/numbers'
+import { clear, settled } from '../ui/numbers'
 import { PlanText } from '../ui/plan'
 import { Told } from '../ui/told'
 import { Question, type Part } from '../ui/question'
@@ -40,7 +40,7 @@ export default function TrainingPage({ s, set, step, visit, catalogue }: Part<Tr
   const found = useSearch<Training, TrainDoc>('train', (q) => requestOf(clear(q, numbers, lang)), s, visit)
   const { answer } = found
   const search = (change: Partial<Training>) => {
-    const q = { ...s, ...change, moved: '' }
+    const q = settled({ ...s, ...change, moved: '' }, numbers, lang)
     step(q)
     found.ask(q)
   }

@@ -1,4 +1,5 @@
-import { useId, useMemo } from 'preact/hooks'
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useMemo, useRef } from 'preact/hooks'
 
 // What a field shows at once, about.
 const fieldLetters = 36
@@ -76,5 +77,19 @@ export function Select({ label, value, options, off, bad, whole, onChange, id }:
       </select>
       {whole && value.length > fieldLetters && <p class="hint whole">{value}</p>}
     </div>
+  )
+}
+
+/** More is a fold of fields that few questions need; it opens where one of them is refused. */
+export function More({ summary, bad, children }: { summary: string; bad: boolean; children: ComponentChildren }) {
+  const self = useRef<HTMLDetailsElement>(null)
+  useEffect(() => {
+    if (bad) self.current!.open = true
+  }, [bad])
+  return (
+    <details class="more" ref={self}>
+      <summary>{summary}</summary>
+      <div class="fields">{children}</div>
+    </details>
   )
 }

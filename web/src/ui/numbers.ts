@@ -2,7 +2,7 @@
 // signs: what could be either is refused, never guessed.
 
 import { badFigure, Problem, unclear } from '../api/client'
-import type { Language } from '../i18n'
+import { languages, type Language } from '../i18n'
 
 const decimalComma = /^(\d+),(\d+)(\s*[a-zA-Z]*)$/
 const group = /^([1-9]\d{0,2})([.,])(\d{3})(\s*[a-zA-Z]*)$/
@@ -53,4 +53,16 @@ export function clear<S extends Record<string, string>>(s: S, kinds: Partial<Rec
     if (write.length) throw new Problem(s[k]!, unclear, k, '', { write })
   }
   return s
+}
+
+/** settled is a question with its numbers written as every language reads them, once clear has let them pass: an address that is
+ * passed on asks the same of whoever opens it. What no language doubts stays as it was typed. */
+export function settled<S extends Record<string, string>>(s: S, kinds: Partial<Record<keyof S & string, Kind>>, lang: Language): S {
+  const out: Record<string, string> = { ...s }
+  for (const [k, kind] of Object.entries(kinds) as [string, Kind][]) {
+    const text = s[k]!
+    if (ways(text, kind, lang).length || (Object.keys(languages) as Language[]).every((x) => !ways(text, kind, x).length)) continue
+    out[k] = kind === 'list' ? text.split(',').map((x) => x.trim()).join('; ') : pointed(text).replace(group, '$1.$30$4') // 1.2500 is no group
+  }
+  return out as S
 }

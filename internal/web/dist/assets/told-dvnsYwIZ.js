@@ -1,1 +1,0 @@
-import{j as e,l as t,o as n,w as r}from"./index-BLrknmUm.js";function i({text:i}){let{lang:a}=r(),o=a===`vi`?t(i):void 0;return a===`vi`&&!o?n(`span`,{lang:`en`,children:i}):n(e,{children:o??i})}export{i as t};
