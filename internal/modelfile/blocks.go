@@ -118,3 +118,21 @@ func slide(f *fields, m *model.Model, window int64, local func(i int) bool) {
 		m.Layers[i].Attention.Window = window
 	}
 }
+
+// withoutRoPE tells of each layer whether it has no rotary positions: where no_rope_layers (which holds 1 for a
+// layer that rotates) or, without it, no_rope_layer_interval says so.
+func withoutRoPE(f *fields, m *model.Model) []bool {
+	still := make([]bool, len(m.Layers))
+	every, rotates := int(f.sizeOr(4, "no_rope_layer_interval")), f.counts("no_rope_layers")
+	if len(rotates) > 0 && len(rotates) != len(m.Layers) {
+		f.fail("no_rope_layers", "has %d entries for %d layers; list every layer once", len(rotates), len(m.Layers))
+		return still
+	}
+	for i := range still {
+		still[i] = (i+1)%every == 0
+		if len(rotates) > 0 {
+			still[i] = rotates[i] == 0
+		}
+	}
+	return still
+}

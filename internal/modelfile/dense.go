@@ -74,10 +74,7 @@ func nemotron(f *fields, m *model.Model) {
 // gemma2 has norms before and after both parts of a block and slides on every
 // other layer, the first included (arXiv:2408.00118).
 func gemma2(f *fields, m *model.Model) {
-	begin(f, m, true)
-	a := statedHeads(f, m, "num_key_value_heads", "head_dim")
-	biased(f, &a, false)
-	fill(m, a, gated(f))
+	gemma(f, m)
 	sandwich(m)
 	slide(f, m, f.countOr(4096, "sliding_window"), func(i int) bool { return i%2 == 0 })
 }

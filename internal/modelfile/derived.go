@@ -42,16 +42,8 @@ func smolLM3(f *fields, m *model.Model) {
 	ffn := gated(f)
 	ffn.Bias = f.flag("mlp_bias", false)
 	fill(m, a, ffn)
-	every, rotates := f.sizeOr(4, "no_rope_layer_interval"), f.counts("no_rope_layers")
-	if rotates != nil && len(rotates) != len(m.Layers) {
-		f.fail("no_rope_layers", "has %d entries for %d layers; list every layer once", len(rotates), len(m.Layers))
-		return
-	}
-	for i := range m.Layers {
-		m.Layers[i].Attention.NoRoPE = (i+1)%int(every) == 0
-		if rotates != nil {
-			m.Layers[i].Attention.NoRoPE = rotates[i] == 0
-		}
+	for i, still := range withoutRoPE(f, m) {
+		m.Layers[i].Attention.NoRoPE = still
 	}
 	qwenWindow(f, m)
 }

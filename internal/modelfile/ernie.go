@@ -38,7 +38,7 @@ func ernieMoE(f *fields, m *model.Model) {
 	}
 }
 
-// lastLayer is moe_layer_end_index, which counts from the end below 0.
+// lastLayer is moe_layer_end_index, where -1 is the model's last.
 func lastLayer(f *fields, layers int) int64 {
 	if v := f.m["moe_layer_end_index"]; v == nil || show(v) == "-1" {
 		f.used["moe_layer_end_index"] = true

@@ -134,22 +134,14 @@ func llama4(f *fields, m *model.Model) {
 	moe.SharedInner = moe.ExpertInner
 	dense := model.FFN{Inner: f.size("intermediate_size_mlp"), Gated: true}
 	step, chunk := f.upTo(len(m.Layers), 1, 1, "interleave_moe_layer_step"), f.countOr(0, "attention_chunk_size")
-	every := f.sizeOr(4, "no_rope_layer_interval")
-	rotates, types, sparse := f.counts("no_rope_layers"), layerTypes(f, m, fullLayer, chunkedLayer), f.counts("moe_layers")
-	if len(rotates) > 0 && len(rotates) != len(m.Layers) {
-		f.fail("no_rope_layers", "has %d entries for %d layers; list every layer once", len(rotates), len(m.Layers))
-		return
-	}
+	still, types, sparse := withoutRoPE(f, m), layerTypes(f, m, fullLayer, chunkedLayer), f.counts("moe_layers")
 	for i := range m.Layers {
 		l := &m.Layers[i]
 		l.Attention, l.FFN = a, dense
 		if f.has("moe_layers") && slices.Contains(sparse, int64(i)) || !f.has("moe_layers") && (i+1)%int(step) == 0 {
 			l.FFN = moe
 		}
-		l.Attention.NoRoPE = (i+1)%int(every) == 0
-		if len(rotates) > 0 {
-			l.Attention.NoRoPE = rotates[i] == 0
-		}
+		l.Attention.NoRoPE = still[i]
 		if types == nil && !l.Attention.NoRoPE || types != nil && types[i] == chunkedLayer {
 			l.Attention.Chunk = chunk
 		}

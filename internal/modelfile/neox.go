@@ -18,9 +18,9 @@ func starcoder2(f *fields, m *model.Model) {
 	a := statedHeads(f, m, "num_key_value_heads", "sliding_window")
 	a.QKVBias = f.flag("use_bias", true)
 	a.OutBias, a.Window = a.QKVBias, f.countOr(0, "sliding_window")
-	for key, usual := range map[string]string{"mlp_type": "default", "norm_type": "layer_norm"} {
-		if got := f.text(key, usual); got != usual {
-			f.fail(key, "is %s, which is not understood; known is %s", show(got), usual)
+	for _, k := range [][2]string{{"mlp_type", "default"}, {"norm_type", "layer_norm"}} {
+		if got := f.text(k[0], k[1]); got != k[1] {
+			f.fail(k[0], "is %s, which is not understood; known is %s", show(got), k[1])
 		}
 	}
 	f.used["residual_dropout"], f.used["embedding_dropout"] = true, true
@@ -33,9 +33,9 @@ func cohere(f *fields, m *model.Model) {
 	m.Norm = model.LayerNormNoBias
 	begin(f, m, true)
 	m.Tied = f.flag("use_embedding_sharing", m.Tied)
-	for key, usual := range map[string]bool{"use_parallel_block": true, "use_parallel_embedding": false, "use_gated_activation": true} {
-		f.must(key, usual, "the block would be another")
-	}
+	f.must("use_parallel_block", true, "the block would be another")
+	f.must("use_parallel_embedding", false, "the block would be another")
+	f.must("use_gated_activation", true, "the block would be another")
 	a := heads(f, m)
 	biased(f, &a, false)
 	if f.flag("use_qk_norm", false) {
