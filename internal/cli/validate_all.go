@@ -23,7 +23,8 @@ requests/*.jsonl) and state the errors beside the targets that predictions are h
 
 --document FILE writes the tables into a Markdown document, each between the lines
 <!-- begin NAME --> and <!-- end NAME --> of targets, targets-left-out, training, training-models, training-layouts,
-farthest, left-out, ranges, kernels, serving, serving-left-out and requests, with the date and the version. docs/accuracy.md is kept so.`,
+farthest, left-out, ranges, kernels, serving, serving-left-out, requests and requests-left-out,
+with the date and the version. docs/accuracy.md is kept so.`,
 		Example: `  ridgeline validate all --runs measured --configs hf-configs
   ridgeline validate all --runs measured --configs hf-configs --document docs/accuracy.md`,
 		Args: positional(0, 0, ""),

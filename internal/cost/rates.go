@@ -186,7 +186,7 @@ func (m *Machine) resolveNIC(d *hw.Device) {
 func (m *Machine) resolveLinks(d *hw.Device, k *hw.Kernels) {
 	m.links = k.Links
 	if m.overPCIe() {
-		m.links = pcieLinks
+		m.links = m.staged().Links
 		if m.scaleUp > 0 {
 			m.assume(note.LinksOfPCIe, "device", "collective latencies of %s: not measured, those of two RTX PRO 6000 over PCIe assumed", d.Name)
 		}

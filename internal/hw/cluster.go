@@ -15,6 +15,14 @@ type NodeSpec struct {
 	NICKind     string // infiniband, roce, efa, ethernet
 	NICLatency  Figure // seconds, one way, small message, across the fabric
 	SharedNIC   bool   // one NIC per node: NIC is already divided by GPUs
+	// Staged, where set, replaces what is usual of devices that exchange through the host's memory.
+	Staged *Staged
+}
+
+// Staged is an exchange through the host's memory, of devices whose node has no other link.
+type Staged struct {
+	Share float64 // of the rate that the link's collectives usually reach
+	Links Links
 }
 
 // Fabric is the network between nodes.

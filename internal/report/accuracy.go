@@ -40,7 +40,7 @@ func Accuracy(p *Page, a *validate.Accuracy) {
 }
 
 // targetHead is the head of targetRows.
-var targetHead = []string{"what", "fitted to", "n", "as fitted", "a fifth of rows left out", "of services or jobs", "target", ""}
+var targetHead = []string{"what", "fitted to", "n", "as fitted", "a fifth of rows left out, or half of the requests", "of services or jobs", "target", ""}
 
 // targetRows are the cells of the targets' table: medians and means as fitted and cross-validated.
 func targetRows(a *validate.Accuracy, missed string) [][]string {
@@ -56,7 +56,7 @@ func targetRows(a *validate.Accuracy, missed string) [][]string {
 		cells := []string{t.What, t.Fitted, strconv.Itoa(t.N), both(t.Median, t.Mean), "", "", both(t.TargetMedian, t.TargetMean), missed}
 		for _, c := range t.Cross {
 			at := 5
-			if c.What == validate.CutRow {
+			if c.What == validate.CutRow || c.What == validate.CutHalf {
 				at = 4
 			}
 			cells[at] = both(c.Median, c.Mean)
@@ -115,6 +115,9 @@ func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
 	}
 	if len(a.Requests) > 0 {
 		b["requests"] = markdown([]string{"run", "TPOT mean", "p99", "TTFT mean", "p99", "E2E mean", "p99"}, requestRows(a))
+		if rows := requestHalves(a); len(rows) > 0 {
+			b["requests-left-out"] = markdown([]string{"run", "fitted to the other half", "n", "TPOT mean", "TTFT mean", "p99"}, rows)
+		}
 	}
 	return b
 }
@@ -234,7 +237,7 @@ func markdown(head []string, rows [][]string) string {
 }
 
 // accuracyBlocks are the names of AccuracyBlocks.
-var accuracyBlocks = []string{"targets", "targets-left-out", "training", "training-models", "training-layouts", "farthest", "left-out", "ranges", "kernels", "serving", "serving-left-out", "requests"}
+var accuracyBlocks = []string{"targets", "targets-left-out", "training", "training-models", "training-layouts", "farthest", "left-out", "ranges", "kernels", "serving", "serving-left-out", "requests", "requests-left-out"}
 
 // ReplaceBlocks puts the blocks into a document, each between the lines
 // <!-- begin NAME --> and <!-- end NAME -->; a name without a block keeps what it holds. A

@@ -57,3 +57,19 @@ func servingLeftOutRows(s *validate.LeftOutServing) [][]string {
 	}
 	return rows
 }
+
+// requestHalves are the cells of the stored errors of replayed runs whose half was left out.
+func requestHalves(a *validate.Accuracy) [][]string {
+	var rows [][]string
+	for _, r := range a.Requests {
+		for _, l := range validate.StoredLeftOutRequests() {
+			if l.Run != r.Run || l.Parts[len(l.Parts)-1].N != r.Rows {
+				continue
+			}
+			for _, p := range l.Parts {
+				rows = append(rows, []string{l.Run, p.Part, strconv.Itoa(p.N), percent(p.TPOT), percent(p.TTFT), percent(p.Late)})
+			}
+		}
+	}
+	return rows
+}

@@ -9,6 +9,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -165,6 +166,9 @@ func RequestsFile(ctx context.Context, path string, p *ServingPredictor) (*Docum
 	d, err := Requests(ctx, load, measured, c, p)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", beside, err)
+	}
+	if l := leftOutRequests(strings.TrimSuffix(filepath.Base(path), ".jsonl"), d.Rows); l != nil {
+		d.Notes = append(d.Notes, l.note())
 	}
 	return d, nil
 }

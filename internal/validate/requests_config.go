@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/serve"
@@ -133,7 +132,7 @@ func (c *RequestsConfig) engine(p *ServingPredictor) (serve.Engine, error) {
 	if err != nil {
 		return serve.Engine{}, err
 	}
-	cluster, err := catalog.Cluster(fmt.Sprintf("%sx%d", c.GPU, r.GPUs))
+	cluster, err := onMachineOr(p.Machine, clusterName(c.GPU, r.GPUs))
 	if err != nil {
 		return serve.Engine{}, err
 	}

@@ -15,7 +15,7 @@ type Target struct {
 	// Fitted says which of the rows constants were fitted to.
 	Fitted string `json:"fitted"`
 	// Cross are the cross-validated errors: with constants fitted to other rows (CutRow), and to
-	// rows of other services or jobs (CutService, CutJob). None where nothing was fitted to such
+	// rows of other services or jobs (CutService, CutJob), or to a run's other half (CutHalf). None where nothing was fitted to such
 	// rows, and of serving runs that are not the published ones.
 	Cross []TargetLeftOut `json:"cross_validated,omitempty"`
 	// LeftOut are the errors with constants that did not see the row's model, GPU or framework;
@@ -25,7 +25,7 @@ type Target struct {
 
 // TargetLeftOut is a target's error with something left out of the fit.
 type TargetLeftOut struct {
-	What   string  `json:"left_out"` // model, gpu or framework; CutRow, CutService or CutJob
+	What   string  `json:"left_out"` // model, gpu or framework; CutRow, CutService, CutJob or CutHalf
 	N      int     `json:"n"`
 	Median float64 `json:"median_ape"`
 	Mean   float64 `json:"mape"`
@@ -96,21 +96,8 @@ func targets(a *Accuracy) []Target {
 		left, cross = servingLeftOut(d, func(g *Group) *Errors { return g.TTFT })
 		add("serving TTFT", d.metric(MetricTTFT), 0.18, 0.30, fittedAll, left, cross)
 	}
-	for _, r := range a.Requests {
-		for _, x := range []struct {
-			what, metric string
-			of           func(s *Spread) float64
-			most         float64
-		}{
-			{"mean TPOT", MetricTPOT, func(s *Spread) float64 { return s.Mean }, 0.03},
-			{"mean TTFT", MetricTTFT, func(s *Spread) float64 { return s.Mean }, 0.12},
-			{"p99 TTFT", MetricTTFT, func(s *Spread) float64 { return s.P99 }, 0.15},
-		} {
-			if e := r.metric(x.metric); e != nil && e.Spread != nil && e.N > 0 {
-				list = append(list, Target{What: x.what + " of " + r.Run, N: e.N, Median: x.of(e.Spread), TargetMedian: x.most,
-					Fitted: ofPublished(fittedAll, slices.Contains(publishedRequests, r.Run))})
-			}
-		}
+	for i := range a.Requests {
+		list = append(list, requestTargets(&a.Requests[i])...)
 	}
 	if d := a.Training; d != nil {
 		fittedAll := ofPublished(fittedAll, d.Rows == publishedTraining)
@@ -125,6 +112,34 @@ func targets(a *Accuracy) []Target {
 			add("training tokens/s, "+x.what, x.e, x.median, x.mean, fittedAll, left, cross)
 		}
 		add("training memory", d.metric(MetricMemory), 0.05, 0.08, fittedNone, nil, nil)
+	}
+	return list
+}
+
+// requestTargets are those of a replayed run, cross-validated where it is a published one.
+func requestTargets(r *RequestsOutcome) (list []Target) {
+	left := leftOutRequests(r.Run, r.Rows)
+	for _, x := range []struct {
+		what, metric string
+		of           func(s *Spread) float64
+		without      func(p *LeftOutPart) float64
+		most         float64
+	}{
+		{"mean TPOT", MetricTPOT, func(s *Spread) float64 { return s.Mean }, func(p *LeftOutPart) float64 { return p.TPOT }, 0.03},
+		{"mean TTFT", MetricTTFT, func(s *Spread) float64 { return s.Mean }, func(p *LeftOutPart) float64 { return p.TTFT }, 0.12},
+		{"p99 TTFT", MetricTTFT, func(s *Spread) float64 { return s.P99 }, func(p *LeftOutPart) float64 { return p.Late }, 0.15},
+	} {
+		e := r.metric(x.metric)
+		if e == nil || e.Spread == nil || e.N == 0 {
+			continue
+		}
+		t := Target{What: x.what + " of " + r.Run, N: e.N, Median: x.of(e.Spread), TargetMedian: x.most,
+			Fitted: ofPublished(fittedAll, slices.Contains(publishedRequests, r.Run))}
+		if left != nil {
+			mean := &left.Parts[len(left.Parts)-1]
+			t.Cross = []TargetLeftOut{{What: CutHalf, N: mean.N, Median: x.without(mean)}}
+		}
+		list = append(list, t)
 	}
 	return list
 }
