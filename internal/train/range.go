@@ -7,7 +7,7 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 var (
 	DenseRange         = [2]float64{0.91, 1.08}
 	MoERange           = [2]float64{0.78, 1.36}
-	DenseStrangerRange = [2]float64{0.93, 1.15}
+	DenseStrangerRange = [2]float64{0.93, 1.12}
 	MoEStrangerRange   = [2]float64{0.72, 1.41}
 )
 

@@ -19,15 +19,17 @@ type engine struct {
 	unfused   bool // attention writes its scores to memory
 	wholeRows bool // tensor parallelism without sequence parallelism
 	older     bool // fused attention of 2023, see olderAttention
+	flash2    bool // FlashAttention 2, see publishedAttention
 	// share of the sustained rate (cost.Machine.Sustained) that the engine's own kernels and
 	// gaps leave, 0 to 1; 0 = all: what the rate was fitted on. See eagerShares.
 	share     float64
 	ends      bool // embedding and head count as a layer each where the pipeline is cut
 	halfGrads bool // gradients of 16 bit, see settleGradients
 	memory    counter
-	copies    bool // expert exchange sends a copy for each choice
-	bridge    bool // recipes of Megatron-Bridge, see bridgeOptions
-	early2025 bool // libraries before July 2025, see lacksWideKeys
+	copies    bool          // expert exchange sends a copy for each choice
+	bridge    bool          // recipes of Megatron-Bridge, see bridgeOptions
+	early2025 bool          // libraries before July 2025, see lacksWideKeys
+	nic       unit.ByteRate // of a GPU between nodes, nominal, where it is known not to be the catalogue's; 0 = the catalogue's
 }
 
 // counter is what a source's memory figure counts, and its unit.
@@ -62,7 +64,8 @@ var megatron = engine{overlap: plan.Overlap{TP: true, DP: true, PP: true}, memor
 //     micro-batches of the 6.2 B model take 21 of them, of which the states of a stage's
 //     four layers alone are 14.5e9 bytes and its activations 7.4e9.
 //   - bloom: Megatron-DeepSpeed of 2021 and 2022, before fused attention, sequence
-//     parallelism and overlapped collectives. Memory as nvidia-smi shows it.
+//     parallelism and overlapped collectives. Memory as nvidia-smi shows it. Its nodes of eight GPUs
+//     have four Omni-Path links of 100 Gbit/s (bigscience-workshop/bigscience:train/tr11-176B-ml/README.md).
 //   - selrec: Megatron-LM of 2022: arXiv:2205.05198, before fused attention and
 //     overlapped collectives; its full recomputation is the baseline without
 //     sequence parallelism (table 5).
@@ -75,7 +78,7 @@ var megatron = engine{overlap: plan.Overlap{TP: true, DP: true, PP: true}, memor
 var engines = map[string]engine{
 	"mosaic":  {overlap: plan.Overlap{DP: true}, older: true, memory: decimal},
 	"zb":      {overlap: plan.Overlap{PP: true}, unfused: true, ends: true, memory: allocated},
-	"bloom":   {unfused: true, wholeRows: true, ends: true, halfGrads: true, memory: device},
+	"bloom":   {unfused: true, wholeRows: true, ends: true, halfGrads: true, memory: device, nic: 4 * 12.5e9 / 8},
 	"selrec":  {unfused: true, memory: decimal},
 	"mbridge": {overlap: megatron.overlap, memory: decimal, bridge: true},
 	"nemo":    megatron,
@@ -87,11 +90,11 @@ var engines = map[string]engine{
 // come from: element-wise kernels that eager PyTorch of 2023 does not fuse (mosaic), kernels and
 // collectives of 2021 in snapshots of the second step (bloom). Each is the median over the
 // engine's runs below longSeq tokens of all GPUs together (refit_test.go).
-var eagerShares = map[string]float64{"mosaic": 0.887, "bloom": 0.826}
+var eagerShares = map[string]float64{"mosaic": 0.886, "bloom": 0.876}
 
 // fsdp is PyTorch's engine: of sources without an entry that shard gradients or weights too, which
-// seven published runs of the Megatron family do, and all of mosaic's.
-var fsdp = engine{overlap: plan.Overlap{DP: true}, memory: decimal}
+// seven published runs of the Megatron family do, and all of mosaic's. PyTorch's own fused attention is FlashAttention 2.
+var fsdp = engine{overlap: plan.Overlap{DP: true}, flash2: true, memory: decimal}
 
 // engineOf is the engine of a run.
 func engineOf(r *Run) engine {
@@ -126,6 +129,32 @@ func (r *Run) eager() bool { return eagerShares[strings.ToLower(r.Source)] > 0 |
 // more, in which attention is most of the work (refit_test.go). They used none of
 // Hopper's asynchronous instructions, hence the difference.
 var olderAttention = map[string]float64{"ampere": 0.895, "hopper": 0.425}
+
+// synchronous is the share of Hopper's fused attention that kernels reach which wait for their own loads
+// and products, as those for Ampere do: FlashAttention 2 uses 35 % of an H100 (arXiv:2407.08608, abstract), of
+// whose 989 TFLOP/s FlashAttention 3 reaches 637 (catalogue).
+const synchronous = 0.35 * 989 / 637
+
+// publishedAttention is the share of current fused attention's rate that FlashAttention 2 reaches on a
+// generation: all of it where the hardware has no asynchronous products.
+func publishedAttention(arch string) float64 {
+	switch hw.Generation(arch) {
+	case "hopper", "blackwell":
+		return synchronous
+	}
+	return 1
+}
+
+// attention is the engine's share of current fused attention's rate; 0 = all.
+func (e *engine) attention(arch string) float64 {
+	switch fitted := olderAttention[arch]; {
+	case e.older && fitted > 0:
+		return fitted
+	case e.older || e.flash2:
+		return publishedAttention(arch)
+	}
+	return 0
+}
 
 // bridgeOptions sets what Megatron-Bridge's recipes for mixtures of experts on Blackwell say beyond
 // the rows (NVIDIA-NeMo/Megatron-Bridge:src/megatron/bridge/perf_recipes, commit 067f987, which is later

@@ -51,6 +51,10 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err := r.check(m); err != nil {
 		return nil, err
 	}
+	if nic := engineOf(r).nic; nic > 0 && p.Machine == nil {
+		c = c.Clone()
+		c.Node.NIC.Value = float64(nic)
+	}
 	job := plan.NewJob(m, r.GPUs, int(c.Node.GPUs), r.GlobalBatch, r.Seq, max(r.MTP, 0))
 	job.EndsAsLayers = engineOf(r).ends
 	e, err := p.evaluator(r, job, c)
@@ -80,8 +84,8 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evaluator, error) {
 	o := p.Options
 	run := engineOf(r)
-	if run.older && o.Attention == 0 {
-		o.Attention = olderAttention[c.Device.Arch]
+	if o.Attention == 0 {
+		o.Attention = run.attention(c.Device.Arch)
 	}
 	o.CopyPerChoice = run.copies
 	run.bridgeOptions(r, c.Device, c.Node.GPUs, &o)

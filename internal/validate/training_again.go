@@ -3,8 +3,6 @@ package validate
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/unit"
@@ -158,7 +156,7 @@ func (a *again) strangersShare(r *Run) float64 {
 
 // olderAttention is the share of today's fused attention that kernels of 2023 reach on a
 // generation: the median of what runs of long sequences ask for, of the generation or, where it has none,
-// of the others; 1 where no run tells.
+// of the others, as far as these lie from what is published of them; what is published where no run tells.
 func (a *again) olderAttention(arch string) (float64, error) {
 	if v, ok := a.attention[arch]; ok {
 		return v, nil
@@ -178,12 +176,16 @@ func (a *again) olderAttention(arch string) (float64, error) {
 		}
 		byArch[y.p.Arch] = append(byArch[y.p.Arch], 1/inverse.value)
 	}
-	v := 1.0
+	v := publishedAttention(arch)
 	switch {
 	case len(byArch[arch]) > 0:
 		v = median(byArch[arch])
 	case len(byArch) > 0:
-		v = median(slices.Concat(slices.Collect(maps.Values(byArch))...))
+		var others []float64
+		for of, shares := range byArch {
+			others = append(others, median(shares)/publishedAttention(of))
+		}
+		v = min(1, v*median(others))
 	}
 	a.attention[arch] = v
 	return v, nil
