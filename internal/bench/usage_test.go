@@ -21,9 +21,11 @@ func TestImpossibleCounts(t *testing.T) {
 		near(t, "TPOT", s.TPOT.P50, 10)
 	}
 	w := evaluate(t, func(_ *asked, s *stream) { s.tokens(8, 10*ms); s.end(8, 3) }, nil)
-	if s := &w.Stages[0]; !told(s, "a chunk carries 0.375 tokens") {
-		t.Errorf("3 tokens in 8 chunks: %q", s.Warnings)
+	s := &w.Stages[0]
+	if !told(s, "a chunk carries 0.375 tokens") || s.ITL != nil {
+		t.Errorf("3 tokens in 8 chunks: ITL %v, %q", s.ITL, s.Warnings)
 	}
+	near(t, "TPOT", s.TPOT.P50, 70./2) // the service's count is the number, whatever the chunks say
 }
 
 // Counts with every chunk that do not lead to the count of the whole say nothing of gaps

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -82,6 +83,9 @@ func Read(r io.Reader, format string) (*Imported, error) {
 		if err := check(&i.Report.Stages[k]); err != nil {
 			return nil, fmt.Errorf("not a %s report: %w", format, err)
 		}
+	}
+	if i.Values == nil && slices.ContainsFunc(i.Report.Stages, func(s bench.Stage) bool { return s.ICL.N > 0 }) {
+		i.uncounted()
 	}
 	return i, nil
 }
@@ -221,10 +225,20 @@ func newStage(concurrency int, rate float64) bench.Stage {
 
 // newReport is of one stage.
 func newReport(model string, s bench.Stage) *bench.Report {
-	list := note.List{note.New(note.OtherTool, "", "read from another tool's file: what it does not state is not known")}
+	list := note.List{note.New(note.OtherTool, "", otherTool)}
 	return &bench.Report{Model: model, Stream: true, Labels: map[string]string{}, Stages: []bench.Stage{s},
 		Notes: list, Warnings: list.Texts(), NetDelay: []string{}}
 }
+
+// uncounted notes that a file states gaps between chunks and not how many they are: the
+// number of its requests stands in, which makes intervals wider than they are, not narrower.
+func (i *Imported) uncounted() {
+	r := i.Report
+	r.Notes = note.List{note.New(note.OtherTool, "", otherTool+", nor how many gaps between chunks there were: n of ICL is the number of requests")}
+	r.Warnings = r.Notes.Texts()
+}
+
+const otherTool = "read from another tool's file: what it does not state is not known"
 
 // count is a number of something: 0 where it is not stated, -1, which check
 // refuses, where it cannot be one.

@@ -217,6 +217,13 @@ func TestContradictions(t *testing.T) {
 			t.Errorf("%s is taken", new)
 		}
 	}
+	const said = "n of ICL is the number of requests"
+	if i, err := Read(strings.NewReader(strings.Replace(samples["vllm"], "{", `{"mean_itl_ms": 5.0, `, 1)), ""); err != nil || i.Report.Stages[0].ICL.N != i.Report.Stages[0].Requests.OK || !strings.Contains(i.Report.Warnings[0], said) {
+		t.Errorf("gaps without their number: %+v, %v", i, err)
+	}
+	if list := read(t, "detailed").Warnings; strings.Contains(list[0], said) {
+		t.Errorf("every gap is listed, and %q", list)
+	}
 	if d := read(t, "detailed").Stages[0].ICL; d.N != 4 || d.Min != 10 || d.Max != 30 {
 		t.Errorf("gaps of the lists: %+v", d)
 	}

@@ -124,7 +124,7 @@ func (f *vllmFile) requests(i *Imported) error {
 		}
 	}
 	if d := bench.NewDist(gaps); d.N > 0 {
-		s.ICL = d // of gaps, which the summary's is too, without saying how many
+		s.ICL = d
 	}
 	i.Values = []map[string][]float32{values}
 	return nil
