@@ -18,6 +18,14 @@ type engineFile struct {
 	MoE       []engineProductFile       `json:"moe,omitempty"`
 	AllReduce *oneShotFile              `json:"all_reduce,omitempty"`
 	Module    [hw.NumModules]moduleFile `json:"mla_modules,omitzero"`
+	Blocks    []blockFile               `json:"row_blocks,omitempty"`
+}
+
+// blockFile is hw.RowBlock.
+type blockFile struct {
+	Weights string `json:"weights"`
+	Rows    int64  `json:"rows"`
+	Source  string `json:"source"`
 }
 
 // moduleFile is hw.Module.
@@ -84,6 +92,13 @@ func (f *engineFile) engine() (hw.Engine, error) {
 	for i, m := range f.Module {
 		e.Module[i] = hw.Module{Rest: scaled(m.Rest, -6), Host: scaled(m.Host, -6)}
 	}
+	for _, b := range f.Blocks {
+		weights, known := unit.ParseFormat(b.Weights)
+		if !known || b.Rows < 2 || b.Source == "" {
+			return e, fmt.Errorf("engines: %s: row_blocks: %+v: give weights of a known format, rows from 2 and a source", f.Name, b)
+		}
+		e.Blocks = append(e.Blocks, hw.RowBlock{Format: weights, Rows: b.Rows, Source: b.Source})
+	}
 	var err error
 	if e.GEMM, err = products(f.GEMM); err == nil {
 		e.MoE, err = products(f.MoE)
@@ -122,6 +137,9 @@ func engineOf(e *hw.Engine) engineFile {
 	}
 	for i, m := range e.Module {
 		f.Module[i] = moduleFile{in(m.Rest, 6), in(m.Host, 6)}
+	}
+	for _, b := range e.Blocks {
+		f.Blocks = append(f.Blocks, blockFile{b.Format.String(), b.Rows, b.Source})
 	}
 	if o := &e.AllReduce; o.Known() {
 		f.AllReduce = &oneShotFile{in(o.Start, 6), in(o.Rank, 6), in(o.Pass, 6), digits(o.Share), digits(float64(o.Most) / 1e6), in(o.Eager, 6)}

@@ -50,6 +50,7 @@ func TestKernelFilesAreReadStrictly(t *testing.T) {
 		"unknown format": `{"arch":"x","gemm":{"fp9":{}},"fits":[]}`,
 		"share above 1":  `{"arch":"x","gemm":{"fp8":{"share":1.5}},"fits":[]}`,
 		"negative":       `{"arch":"x","gemm":{"fp8":{"fill_k":-1}},"fits":[]}`,
+		"blocks of one":  `{"arch":"x","gemm":{},"engines":[{"engine":"e","row_blocks":[{"weights":"q4_0","rows":1,"source":"s"}]}],"fits":[]}`,
 		"cut short":      `{"arch":"x"`,
 		"two documents":  `{"arch":"x","gemm":{},"fits":[]}{"arch":"y"}`,
 	} {

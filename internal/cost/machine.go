@@ -75,8 +75,9 @@ type Machine struct {
 	timed      bool                      // kernels of the generation were
 	vector     bool                      // a CPU: see vector.go
 	rows       [unit.NumFormats]rowCurve // of vector units, by rows
-	read       [unit.NumFormats]float64  // bytes/s at which products of one row read weights; 0 = hbm
-	floorRead  float64                   // bytes/s that no kernel reads weights faster than: hbm, or what caches give
+	blocks     [unit.NumFormats]rowBlocks
+	read       [unit.NumFormats]float64 // bytes/s at which products of one row read weights; 0 = hbm
+	floorRead  float64                  // bytes/s that no kernel reads weights faster than: hbm, or what caches give
 	att, mla   attentionRates
 	serving    serving
 

@@ -36,9 +36,13 @@ func (m *Machine) resolveRows(k *hw.Kernels) {
 		for _, r := range e.Rows {
 			m.rows[r.Format] = append(m.rows[r.Format], r)
 		}
+		for _, b := range e.Blocks {
+			m.blocks[b.Format].rows = float64(b.Rows)
+		}
 	}
-	for _, c := range m.rows {
+	for f, c := range m.rows {
 		slices.SortFunc(c, func(a, b hw.RowRate) int { return int(a.Rows - b.Rows) })
+		m.blocks[f].split(c)
 	}
 }
 
@@ -121,10 +125,17 @@ func (m *Machine) rowProduct(op *work.Op) Price {
 		rows = max(op.Rows/op.Touched, 1)
 	}
 	memory := over(float64(op.Bytes), m.hbm)
-	if read := m.read[weights]; read > 0 && rows < 2 {
-		memory += (2 - rows) * (over(float64(op.Bytes), read) - memory) // experts have 1.3 rows on the mean
+	first := 0.0 // by how much longer one row waits for memory than several
+	if read := m.read[weights]; read > 0 {
+		first = over(float64(op.Bytes), read) - memory
 	}
-	return m.inOrder(op, m.rows[weights].seconds(float64(op.FLOPs), rows, m.matrix[op.Format]), m.matrix[op.Format], memory)
+	usual := m.matrix[op.Format]
+	compute := m.rows[weights].seconds(float64(op.FLOPs), rows, usual)
+	// Matrices of three dimensions, as those of attention heads, are laid out anew for experts alone.
+	if b := &m.blocks[weights]; b.rows > 0 && rows > 2 && (op.Groups <= 1 || op.Touched > 0) {
+		compute = b.seconds(m.rows[weights], float64(op.FLOPs), rows, usual, first, op.Touched > 0)
+	}
+	return m.inOrder(op, compute, usual, memory+max(2-rows, 0)*first) // experts have 1.3 rows on the mean
 }
 
 // inOrder prices an operation whose memory and compute times add up.

@@ -113,3 +113,39 @@ func TestWorkingSetsInCaches(t *testing.T) {
 		t.Errorf("a smaller set takes %g s, a larger one %g", float64(a), float64(b))
 	}
 }
+
+// By hand, q4_0 with blocks of four: one row takes 100 us beyond reading the weights, two
+// 180, four 120 and eight 220. Rows outside of blocks take 80 each, so that three take more
+// than four and seven more than eight; rows of experts never form blocks.
+func TestBlocksOfRows(t *testing.T) {
+	const read = 212.5e-6
+	rate := func(n int64, us float64) hw.RowRate {
+		return hw.RowRate{Format: unit.Q8_0, Rows: n, Rate: 4e6 * float64(n) / (us * 1e-6)}
+	}
+	engine := hw.Engine{Name: "llamacpp", Rows: []hw.RowRate{rate(1, 100), rate(2, 180), rate(4, 120), rate(8, 220), rate(64, 2600)}, Blocks: []hw.RowBlock{{Format: unit.Q8_0, Rows: 4}}}
+	of := func(e hw.Engine) *cost.Machine {
+		return cpuOf(t, &hw.Kernels{Arch: hw.CPUArch, Vector: true, Engines: []hw.Engine{e}})
+	}
+	m := of(engine)
+	for n, us := range map[int64]float64{1: 100, 2: 180, 3: 260, 4: 120, 5: 200, 6: 280, 7: 360, 8: 220, 11: 460, 64: 2600, 66: 2760, 128: 5200} {
+		if got := float64(m.Op(rows(n)).Estimate); math.Abs(got/(read+us*1e-6)-1) > 1e-9 {
+			t.Errorf("%d rows take %g s, want %g", n, got, read+us*1e-6)
+		}
+	}
+	for mean, us := range map[float64]float64{1: 100, 1.5: 140, 3: 260, 4: 340, 64: 5140} {
+		op := rows(1)
+		op.Kind, op.Groups, op.Touched, op.Rows, op.FLOPs = work.Grouped, 1, 1, mean, op.FLOPs*unit.FLOPs(mean)
+		if got := float64(m.Op(op).Estimate); math.Abs(got/(read+us*1e-6)-1) > 1e-9 {
+			t.Errorf("%g rows of an expert take %g s, want %g", mean, got, read+us*1e-6)
+		}
+	}
+	// What was measured is met; where no block was, the curve stands.
+	engine.Rows = append(engine.Rows, rate(3, 300))
+	if got := float64(of(engine).Op(rows(3)).Estimate); math.Abs(got/(read+300e-6)-1) > 1e-9 {
+		t.Errorf("three measured rows take %g s, want %g", got, read+300e-6)
+	}
+	engine.Rows = engine.Rows[:2]
+	if got := float64(of(engine).Op(rows(9)).Estimate); math.Abs(got/(read+810e-6)-1) > 1e-9 {
+		t.Errorf("nine rows without a measured block take %g s, want %g", got, read+810e-6)
+	}
+}

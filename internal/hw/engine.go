@@ -15,8 +15,9 @@ type Engine struct {
 	AllReduce OneShot
 	Module    [NumModules]Module
 	Host      Host
-	Rows      []RowRate // of vector units
-	Core      float64   // FLOP/s of vector units in the attention core of generated tokens; 0 = as of prompts
+	Rows      []RowRate  // of vector units
+	Blocks    []RowBlock // of the same
+	Core      float64    // FLOP/s of vector units in the attention core of generated tokens; 0 = as of prompts
 }
 
 // Host is what an engine's host adds to each step of a machine that was calibrated.
@@ -57,6 +58,15 @@ type RowRate struct {
 	Format unit.Format // of the weights
 	Rows   int64
 	Rate   float64 // FLOP/s, the time of reading the weights left out
+}
+
+// RowBlock tells that an engine lays weights of Format out anew when it loads them, and
+// multiplies them with blocks of Rows rows, what remains row by row, and with what its
+// experts get always row by row.
+type RowBlock struct {
+	Format unit.Format // of the weights
+	Rows   int64       // from 2
+	Source string
 }
 
 // Stream is the rate at which vector units multiply weights of Format with one vector

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,7 @@ type CPU struct {
 	Bytes   int64         // of each array and of the largest working set; 0 = DefaultArray
 	Size    int           // M = N = K of the products; 0 = 1024
 	Repeats int           // of every measurement; 0 = 7
+	Formats []string      // of the weights that are multiplied with one vector; nil = all
 	Pause   time.Duration // between repeats, so that they see the machine at several times
 	Done    func(done, all int)
 }
@@ -103,6 +105,9 @@ func (c *CPU) tasks(most int) (list []task) {
 	for _, n := range c.Threads {
 		list = append(list, arrays.read(n), arrays.triad(n), mats.product(n))
 		for k := range kernels {
+			if len(c.Formats) > 0 && !slices.Contains(c.Formats, kernels[k].format) {
+				continue
+			}
 			for _, set := range sizes {
 				if t := weights.product(&kernels[k], set, n); t.amount > 0 {
 					list = append(list, t)

@@ -76,6 +76,10 @@ func TestCPUProbeFillsARecord(t *testing.T) {
 			t.Errorf("result lacks how it was made: %+v", r)
 		}
 	}
+	rec, c.Formats = record.Record{}, []string{"q8_0"}
+	if err := c.Run(t.Context(), &rec); err != nil || len(rec.Results) != 6+2 {
+		t.Errorf("one format: %d results, want %d (%v)", len(rec.Results), 6+2, err)
+	}
 }
 
 // What was measured before the interruption stays.

@@ -75,8 +75,14 @@ func (f *vectorFit) set(r rates) {
 	d := f.machine.Device
 	*d = *f.known.Clone()
 	k := *d.Kernels
-	k.Engines = slices.DeleteFunc(slices.Clone(k.Engines), func(e hw.Engine) bool { return e.Name == f.engine })
-	k.Engines = append(k.Engines, hw.Engine{Name: f.engine, Rows: r.rows, Core: r.decode, Host: hw.Host{Step: f.step, Sequence: f.sequence, Source: f.source}})
+	fitted := hw.Engine{Name: f.engine, Rows: r.rows, Core: r.decode, Host: hw.Host{Step: f.step, Sequence: f.sequence, Source: f.source}}
+	k.Engines = slices.Clone(k.Engines)
+	if i := slices.IndexFunc(k.Engines, func(e hw.Engine) bool { return e.Name == f.engine }); i >= 0 {
+		fitted.Blocks = k.Engines[i].Blocks
+		k.Engines[i] = fitted
+	} else {
+		k.Engines = append(k.Engines, fitted)
+	}
 	d.Kernels = &k
 	figure := func(v float64) hw.Figure { return hw.Figure{Value: v, Grade: hw.Measured, Source: f.source} }
 	most := map[unit.Format]hw.RowRate{}

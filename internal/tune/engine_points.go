@@ -2,6 +2,7 @@ package tune
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/model"
@@ -43,6 +44,10 @@ func (o *Outcome) points(in *Input) ([]point, error) {
 				o.unused(run.Record, r, fmt.Sprintf("seen in passing, %d times beside steps of %d and more", r.Repeats, enough))
 				continue
 			}
+			if short(run.Record, r) {
+				o.unused(run.Record, r, fmt.Sprintf("a prompt of %d tokens: rates of so few rows are those of generating steps, prompts of %d and more tell theirs", r.Tokens, promptRows))
+				continue
+			}
 			list = append(list, newPoint(run.Model, r))
 		}
 		if len(list) == before {
@@ -65,6 +70,14 @@ func passing(run *record.Record, r *record.Result) bool {
 		}
 	}
 	return false
+}
+
+// short tells of prompts with fewer rows than prompts stand for, where others of their run
+// have as many: steps that generate tell the rates of few rows, without a prompt's attention.
+func short(run *record.Record, r *record.Result) bool {
+	return r.What == "prefill" && r.Tokens < promptRows && slices.ContainsFunc(run.Results, func(x record.Result) bool {
+		return x.Kind == record.Serving && x.What == "prefill" && x.Tokens >= promptRows
+	})
 }
 
 func newPoint(m *model.Model, r *record.Result) point {

@@ -76,12 +76,13 @@ func TestFitRecoversAMachine(t *testing.T) {
 	for i := range rec.Results {
 		rec.Results[i].Repeats, rec.Results[i].Best = 20, rec.Results[i].Value
 	}
-	rec.Results = append(rec.Results, record.Result{Kind: record.Serving, What: "decode", Unit: "s", HostSeconds: 1e-3, Batch: 3, Context: 100, Repeats: 3, Value: 9})
+	rec.Results = append(rec.Results, record.Result{Kind: record.Serving, What: "decode", Unit: "s", HostSeconds: 1e-3, Batch: 3, Context: 100, Repeats: 3, Value: 9},
+		record.Result{Kind: record.Serving, What: "prefill", Unit: "s", Batch: 1, Tokens: 4, Repeats: 20, Value: 9}) // and a short prompt none beside that of four sequences
 	passed, err := Fit(t.Context(), &Input{Records: []*record.Record{host()}, Runs: []Run{{m, rec}}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if rows := passed.Machine.Device.Kernels.Engines[0].Rows; len(rows) != len(e.Rows) || !slices.ContainsFunc(passed.Unused, func(u string) bool { return strings.Contains(u, "in passing") }) {
+	if rows := passed.Machine.Device.Kernels.Engines[0].Rows; len(rows) != len(e.Rows) || !slices.ContainsFunc(passed.Unused, func(u string) bool { return strings.Contains(u, "in passing") }) || !slices.ContainsFunc(passed.Unused, func(u string) bool { return strings.Contains(u, "a prompt of 4 tokens") }) {
 		t.Errorf("rates %+v, unused %+v", rows, passed.Unused)
 	}
 	other := small(t, unit.Q8_0)
