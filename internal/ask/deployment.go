@@ -41,7 +41,7 @@ func NewDeployment(name string) *Deployment {
 	fs := f.Flags
 	Text(fs, &f.model, "model", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
 	Text(fs, &f.cluster, "cluster", "`CLUSTER`: GPU and count such as h200x8, a catalogue name or a YAML file")
-	Text(fs, &f.plan, "plan", "`KEYS` of the deployment, such as tp=8,replicas=2 or prefill:tp=8,workers=2;decode:tp=8")
+	Text(fs, &f.plan, "plan", "`KEYS` of the deployment, such as tp=8,replicas=2 or \"prefill:tp=8,workers=2;decode:tp=8\", quoted for the shell")
 	Count(fs, &f.seed, "seed", "of all that is drawn (default 0)")
 	f.engineFlags()
 	BothSpellings(fs)

@@ -60,7 +60,7 @@ func NewInfer() *Infer {
 	fs := f.Flags
 	Text(fs, &f.model, "model", "`MODEL`: catalogue name, Hugging Face id, config.json, model folder or GGUF file")
 	fs.Var(Quantity(&f.clusters, parseNames, "LIST", ""), "cluster", "GPU and count such as h200x8, a catalogue name or a YAML file; several, separated by commas, are compared")
-	Text(fs, &f.plan, "plan", "`KEYS` to fix, such as tp=8 or prefill:tp=8,workers=2;decode:dp=16,ep=16; all others are searched")
+	Text(fs, &f.plan, "plan", "`KEYS` to fix, such as tp=8 or \"prefill:tp=8,workers=2;decode:dp=16,ep=16\", quoted for the shell; all others are searched")
 	fs.Var(Quantity(&f.isl, workload.ParseLength, "N", ""), "isl", "input tokens per request, all alike: 1024; or varied: 820..1024, 1024+-20%")
 	fs.Var(Quantity(&f.osl, workload.ParseLength, "N", ""), "osl", "output tokens per request, likewise")
 	Count(fs, &f.cached, "cached", "input tokens of each request, mean, that the prefix cache holds already and no engine reads")

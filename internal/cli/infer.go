@@ -28,6 +28,7 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 		Example: `  ridgeline infer --model deepseek-r1 --cluster h200x64 --isl 1024 --osl 1024 --slo ttft=2s,tpot=50ms --price 2.5
   ridgeline infer --model deepseek-r1 --cluster h200x8 --plan tp=8 --isl 1024 --osl 1024 --concurrency 1..128 --spec none,mtp:1:0.87 --plot mtp.svg
   ridgeline infer --model deepseek-r1 --cluster h20x16 --plan tp=16 --isl 128 --osl 512 --concurrency 1 --net-rtt 0.193ms,1ms,2.193ms --calibrate tpot=52.8ms@rtt=0.193ms
+  ridgeline infer --model deepseek-r1 --cluster h800x64 --plan "prefill:tp=1,dp=16,ep=16;decode:tp=1,dp=32,ep=32" --isl 4096 --osl 1024 --concurrency 256,1024
   ridgeline infer --model deepseek-r1 --cluster h200x8,h20x16,b200x8 --isl 4096 --osl 1024 --slo tpot=50ms --price 2.5,1,4`,
 		Args: positional(0, 0, ""),
 	}

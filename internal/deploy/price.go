@@ -110,10 +110,15 @@ func (in *Instance) tried(q *Question, v *Variant, x plan.Serving, n, slots int)
 	}
 	p.Queued = s.Limit != infer.NoLimit
 	p.Bound = p.binds()
-	if s.TPOT > 0 {
-		p.Wire = float64(s.Step.Wire) / in.spec.Tokens() / float64(s.TPOT)
-	}
+	p.wire(in)
 	return p, nil
+}
+
+// wire fills in the share of the time per token that waits on the latency between nodes.
+func (p *Point) wire(in *Instance) {
+	if p.TPOT > 0 {
+		p.Wire = float64(p.Decode.Wire) / in.spec.Tokens() / float64(p.TPOT)
+	}
 }
 
 // balance fills in how evenly the experts are loaded by a decode step of so many tokens.

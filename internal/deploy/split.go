@@ -41,6 +41,8 @@ type roles struct {
 	prefill, decode *Instance
 	plan            plan.Disaggregated
 	length          int64
+	chunk           int64 // the question's limits, 0 = the engine's own
+	slots           int
 }
 
 // buildSplit makes one worker of each role. Prefill workers draft nothing.
@@ -62,7 +64,7 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	cache := unit.Bytes(q.Model.KVBytesPerToken(v.KV, 0)*float64(q.ISL) + 0.5)
 	_, transfer, _ := link.Transfer(cache)
 	profile := prefill.Engine.Setup().Profile
-	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL}
+	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL, chunk: q.Chunk, slots: q.Slots}
 	r.Disagg = infer.Disagg{Prefill: &infer.Role{Inner: prefill.Stepper}, Decode: &infer.Role{Inner: decode.Stepper}, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
 		ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
 		MaxDecode: int(min(decode.Engine.Holds(q.ISL, q.OSL), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
@@ -125,10 +127,10 @@ func (r *roles) point(v *Variant, x, y, n int) *Point {
 	m := r.decode.Engine.Memory()
 	p := &Point{Layout: Layout{Split: &d}, Concurrency: n, TTFT: s.TTFT, TPOT: s.TPOT, Output: s.TokensPerSecond, Fits: true, Memory: m,
 		Need: m.Parts.Total(), Tokens: copies(r.decode.Engine.KVTokens(), y), Most: copies(r.decode.Engine.MaxConcurrency(r.length), y),
-		Batch: s.Sequences, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free,
+		Batch: s.Sequences, Chunk: r.chunk, Slots: r.slots, Transfer: s.Transfer, Price: v.Cluster.PricePerGPUHour, Free: v.Cluster.Free,
 		Warnings: r.decode.Engine.Warnings().And(RolesKept), Assumptions: r.decode.Engine.Assumptions()}
 	p.Decode = r.Decode.Step(&infer.Batch{Decode: s.Sequences, DecodeContext: int64(s.Sequences) * (r.ISL + r.OSL/2)})
-	p.Wire = float64(p.Decode.Wire / p.Decode.Total)
+	p.wire(r.decode)
 	p.Ranges = r.decode.Engine.Ranges()
 	p.floor = p.Decode.Floor / unit.Seconds(r.decode.spec.Tokens())
 	p.Queued, p.Reading = s.Full, s.PrefillBusy

@@ -10,16 +10,20 @@ const Kept = (1 + Reached) / 2
 // Role prices the steps of a worker in one of two roles. The published loss is of the
 // throughput of both; it is taken as pace, alike in either role, so that times and rates
 // stay those of one service (Little's law): a step takes 1/Kept of the time that Inner
-// states, at most 1/Reached, all its parts alike.
+// states, at most 1/Reached, all its parts alike but the waits for the latency between
+// nodes, which no loss of pace makes longer.
 type Role struct{ Inner Stepper }
 
 // Step is Inner's at the pace of a role.
 func (r *Role) Step(b *Batch) Step {
 	s := r.Inner.Step(b)
-	s.Upper = max(s.Upper, s.Total/Reached)
-	s.Total, s.Pipes, s.Memory = s.Total/Kept, s.Pipes/Kept, s.Memory/Kept
+	wire := min(s.Wire, s.Parts[Communication])
+	s.Upper = max(s.Upper, (s.Total-wire)/Reached+wire)
+	s.Total, s.Pipes, s.Memory = (s.Total-wire)/Kept+wire, s.Pipes/Kept, s.Memory/Kept
+	s.Parts[Communication] -= wire
 	for p := range s.Parts {
 		s.Parts[p] /= Kept
 	}
+	s.Parts[Communication] += wire
 	return s
 }

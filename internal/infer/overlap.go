@@ -5,12 +5,14 @@ import "github.com/ridgeline/ridgeline/internal/unit"
 // TwoBatch prices steps whose batch is cut into two micro-batches: while one
 // computes, the other's tokens travel (arXiv:2412.19437 sections 3.4.1 and 3.4.2).
 //
-//	step = overhead + max(C1, M2) + max(C2, M1) + min(C1, M1)/layers
+//	step = overhead + max(C1, M2) + max(C2, M1) + min(C1, M1)/layers + W
 //
-// C and M are the compute and communication of a half, the last term the start of
-// the pipeline, where nothing overlaps. A half takes more than half the time: it
-// reads all weights again, and small products use the device worse. So the gain
-// needs a batch that is large enough, and is a loss below it.
+// C and M are the compute of a half and what its communication takes beside the latency between
+// nodes, min(C1, M1)/layers the start of the pipeline, where nothing overlaps. W is the waits for that
+// latency, once for every exchange of one half: overlap does not hide them (modelling notes,
+// section 4), those of the other half lie under them. A half takes more than half the time:
+// it reads all weights again, and small products use the device worse. So the gain needs
+// a batch that is large enough, and is a loss below it.
 type TwoBatch struct {
 	Inner  Stepper
 	Layers int // of the model
@@ -94,14 +96,15 @@ func (t *TwoBatch) join(a, b Step, share unit.Seconds) Step {
 	ca, ma := a.apart(share)
 	cb, mb := b.apart(share)
 	overhead := max(a.Parts[Overhead], b.Parts[Overhead]) // one schedule launches both
+	wire := max(a.Wire, b.Wire)
 	s := Step{
-		Total: overhead + max(ca, mb) + max(cb, ma) + min(ca, ma)/unit.Seconds(max(t.Layers, 1)),
-		Upper: a.Upper + b.Upper, Wire: a.Wire + b.Wire,
+		Total: overhead + max(ca, mb) + max(cb, ma) + min(ca, ma)/unit.Seconds(max(t.Layers, 1)) + wire,
+		Upper: a.Upper + b.Upper, Wire: wire,
 		Compute: a.Compute + b.Compute, HBM: a.HBM + b.HBM, NVLink: a.NVLink + b.NVLink, Network: a.Network + b.Network, Pipes: a.Pipes + b.Pipes, Memory: a.Memory + b.Memory,
 	}
 	s.Total = min(s.Total, a.Total+b.Total)
 	s.Upper = max(s.Upper, s.Total)
-	s.Floor = min(max(s.Compute, s.HBM, s.NVLink, s.Network), s.Total)
+	s.Floor = min(max(s.Compute, s.HBM, s.NVLink, s.Network, wire), s.Total)
 	rest := s.Total - overhead
 	for p := range NumParts {
 		if p != Communication && p != Overhead {
@@ -110,14 +113,13 @@ func (t *TwoBatch) join(a, b Step, share unit.Seconds) Step {
 		}
 	}
 	s.Parts[Communication], s.Parts[Overhead] = rest, overhead // what is exposed, compute slowed by it included
-	s.Wire = min(s.Wire, max(rest, 0))
 	return s
 }
 
-// apart is a half's compute and communication. Compute beside communication has
-// share less of the device, and takes longer for it.
+// apart is a half's compute and its communication beside the waits for the latency between
+// nodes. Compute beside communication has share less of the device, and takes longer for it.
 func (s *Step) apart(share unit.Seconds) (compute, comm unit.Seconds) {
-	comm = s.Parts[Communication]
-	compute = s.Total - comm - s.Parts[Overhead]
+	comm = max(s.Parts[Communication]-s.Wire, 0)
+	compute = s.Total - s.Parts[Communication] - s.Parts[Overhead]
 	return compute + min(compute, comm)*share/(1-share), comm
 }

@@ -3,6 +3,8 @@ package infer
 import (
 	"math"
 	"testing"
+
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 func sumOf(s Step) float64 {
@@ -79,5 +81,32 @@ func TestTwoBatchSMs(t *testing.T) {
 	}
 	if a, b := free.Gain(batch(512, 1000)), taken.Gain(batch(512, 1000)); b != a {
 		t.Errorf("generation gains %g with 20 of 132 multiprocessors taken, %g with none", b, a)
+	}
+}
+
+// Overlap hides none of the waits for the latency between nodes, whichever of the two ways is
+// faster: a slower network costs a step half a round trip for every exchange, split or not,
+// so the share of the time that waits never falls (modelling notes, section 4).
+func TestTwoBatchWaitsForTheNetwork(t *testing.T) {
+	for _, always := range []bool{false, true} {
+		for _, b := range []*Batch{batch(8, 1000), batch(512, 1000), {Prefill: 16384, PrefillPairs: 3e7, Prompts: 4}} {
+			at := func(rtt float64) Step {
+				f := exchanging()
+				f.rtt, f.exchanges = unit.Seconds(rtt), 116
+				return (&TwoBatch{Inner: f, Layers: 61, SMShare: 20.0 / 132, Always: always}).Step(b)
+			}
+			near, before := at(7e-6), 0.0
+			for _, rtt := range []float64{7e-6, 107e-6, 507e-6, 1e-3, 5e-3} {
+				s := at(rtt)
+				if want := 116 * (rtt - 7e-6) / 2; math.Abs(float64(s.Total-near.Total)-want) > 1e-9 {
+					t.Errorf("%+v at %g s: %g s more than near, want %g", b, rtt, float64(s.Total-near.Total), want)
+				}
+				if share := float64(s.Wire / s.Total); share < before || s.Wire > s.Parts[Communication] || s.Floor > s.Total {
+					t.Errorf("%+v at %g s: %+v, %g of it waited at less", b, rtt, s, before)
+				} else {
+					before = share
+				}
+			}
+		}
 	}
 }

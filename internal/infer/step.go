@@ -20,7 +20,8 @@ type share struct {
 }
 
 // split deals a batch to replicas and micro-batches. Replicas are taken as evenly
-// loaded with generating sequences; prompts are whole on one replica each.
+// loaded with generating sequences; prompts are whole on one replica each. Stages read a
+// chunk in as many pieces, which together see the keys that it sees and expand its latents once.
 func (e *Engine) split(b *Batch) share {
 	p := &e.setup.Plan
 	dp, pp := int64(p.DP), int64(p.PP)
@@ -41,12 +42,12 @@ func (e *Engine) split(b *Batch) share {
 		if b.Busiest > 0 {
 			each = min(each, ceil(b.Busiest, mine))
 		}
-		each = ceil(each, pp) // stages read a chunk in as many pieces
-		s.prompt = work.PromptLoad{Prompts: mine, Tokens: each, Past: past(b)}
-		s.rows += mine * each
+		piece, before := ceil(each, pp), past(b)
+		s.prompt = work.PromptLoad{Prompts: mine, Tokens: piece, Past: before + float64(each-piece)/2}
+		s.rows += mine * piece
 		s.all += ceil(b.Prefill, pp)
 		s.sampled += ceil(mine, pp)
-		s.expanded = mine * (each + int64(s.prompt.Past))
+		s.expanded = ceil(mine*(each+int64(before)), pp)
 		s.batches += mine * pp
 	}
 	s.all = max(s.all, s.rows)
