@@ -93,19 +93,19 @@ func simulateVerdict(p *Page, a *api.SimulateAnswer) {
 		p.Text(0, "%s", calibratedText(c))
 	}
 	if s := a.Request.SLO; s.Asked() {
-		m := a.Result.Judged()
+		m := a.Result.Mean()
 		verdict := "kept"
 		if a.Missed != "" {
 			verdict = "missed: " + a.Missed
 		}
 		where := "over the whole run"
-		switch {
-		case m == a.Result.Steady:
+		if m == a.Result.Steady {
 			where = "in the steady stretch"
-		case a.Result.AtOnce:
-			where += ", the burst of users who all come at once with it,"
 		}
 		p.Text(0, "The objective %s %s is %s; %s of the answers keep it, %s per second.", sloText(s, a.Request.At), where, verdict, unit.FormatPercent(m.GoodShare), shortFloat(m.Goodput))
+		if w := &a.Result.Whole; a.Result.AtOnce && m != w && w.TTFT.N > 0 {
+			p.Text(0, "With the burst of users who all came at once the first token takes %s on average.", unit.FormatSeconds(unit.Seconds(w.TTFT.Mean)))
+		}
 	}
 }
 

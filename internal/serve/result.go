@@ -54,23 +54,13 @@ type Result struct {
 // minSteady is the fewest requests that a steady stretch is made of.
 const minSteady = 20
 
-// Mean is the summary that means are read from: the steady stretch, or the whole
-// run where there is none.
+// Mean is the summary that means are read from and an objective is held against: the steady
+// stretch, or the whole run where there is none. What a run's start adds is in Whole.
 func (r *Result) Mean() *Summary {
 	if r.Steady != nil {
 		return r.Steady
 	}
 	return &r.Whole
-}
-
-// Judged is the summary that an objective is held against: Mean or, where users who all came at once
-// make the first round a burst, the whole run with it, as the closed form's mean time to the
-// first token does (infer.Point.TTFT).
-func (r *Result) Judged() *Summary {
-	if r.AtOnce {
-		return &r.Whole
-	}
-	return r.Mean()
 }
 
 // result sums the run up.

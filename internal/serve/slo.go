@@ -59,7 +59,7 @@ func (s Statistic) Of(d *Dist) float64 { return [...]float64{d.Mean, d.P50, d.P9
 // Missed words how the run misses the SLO at the statistic; "" where it keeps it.
 // Under overload every time to first token is missed in the end.
 func (r *Result) Missed(slo SLO, at Statistic) string {
-	m := r.Judged()
+	m := r.Mean()
 	switch {
 	case !slo.Asked():
 		return ""
