@@ -3,6 +3,7 @@ package validate
 import (
 	"fmt"
 
+	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/mem"
@@ -81,6 +82,15 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	return out, nil
 }
 
+// ownShare tells whether the machine has a sustained share of its own, that of the engine which runs on it.
+func (p *Predictor) ownShare() bool {
+	if p.Machine == nil || p.Machine.Device.Kernels == nil {
+		return false
+	}
+	k := p.Machine.Device.Kernels
+	return !k.Sustained.Same(&catalog.Kernels(k.Arch).Sustained)
+}
+
 func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evaluator, error) {
 	o := p.Options
 	run := engineOf(r)
@@ -89,7 +99,7 @@ func (p *Predictor) evaluator(r *Run, j *plan.Job, c *hw.Cluster) (*train.Evalua
 	}
 	o.CopyPerChoice = run.copies
 	run.bridgeOptions(r, c.Device, c.Node.GPUs, &o)
-	if run.share > 0 && o.Sustained == 0 {
+	if run.share > 0 && o.Sustained == 0 && !p.ownShare() {
 		m, err := cost.New(c, o)
 		if err != nil {
 			return nil, err

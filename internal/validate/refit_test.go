@@ -30,11 +30,16 @@ func TestStoredConstantsAreTheFit(t *testing.T) {
 	fit := newAgain(all, &Predictor{})
 	storedSharesAreTheFit(t, fit)
 	for source, got := range eagerShares {
-		want := fit.eagerShare(source)
+		want := fit.engineShare(source)
 		t.Logf("%s %.4f", source, want)
 		if math.Abs(got-want) > 0.01 {
 			t.Errorf("%s: share %.3f is stored, the fit gives %.3f", source, got, want)
 		}
+	}
+	want := fit.strangersShare(&Run{ZeRO: 1})
+	t.Logf("an engine that no run tells %.4f", want)
+	if math.Abs(strangersShare-want) > 0.01 {
+		t.Errorf("an engine that no run tells: share %.3f is stored, the fit gives %.3f", strangersShare, want)
 	}
 	for arch, got := range olderAttention {
 		want, err := fit.olderAttention(arch)
@@ -159,7 +164,7 @@ func TestEagerSharesHoldOut(t *testing.T) {
 		var ratios []float64
 		for i := range held {
 			x := &held[i]
-			with := Predictor{Options: cost.Options{Sustained: fit.share(x.p) * fit.eagerShare(source)}}
+			with := Predictor{Options: cost.Options{Sustained: fit.share(x.p) * fit.engineShare(source)}}
 			p, err := with.Predict(x.Run)
 			if err != nil {
 				t.Fatal(err)
@@ -167,7 +172,7 @@ func TestEagerSharesHoldOut(t *testing.T) {
 			ratios = append(ratios, p.TokensPerSecondPerGPU()/x.TokensPerSecondPerGPU)
 		}
 		e := errorsOf(ratios)
-		t.Logf("%s: share %.3f from %d runs; held out n %d median %.3f mean %.3f bias %+.3f", source, fit.eagerShare(source), own-len(held), e.N, e.MedianAPE, e.MAPE, e.Bias)
+		t.Logf("%s: share %.3f from %d runs; held out n %d median %.3f mean %.3f bias %+.3f", source, fit.engineShare(source), own-len(held), e.N, e.MedianAPE, e.MAPE, e.Bias)
 		if e.MedianAPE > most {
 			t.Errorf("%s: median error %.3f on runs held out, above %.2f", source, e.MedianAPE, most)
 		}

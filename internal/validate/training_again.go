@@ -61,14 +61,14 @@ type again struct {
 	p         *Predictor
 	runs      []lone
 	shares    map[string]float64 // sustained, by device; 0 = no run tells
-	eager     map[string]float64 // by source, likewise
+	engines   map[string]float64 // by source, likewise
 	attention map[string]float64 // by generation, likewise
 	wait      *unit.Seconds
 	fit       *shareFit
 }
 
 func newAgain(runs []lone, p *Predictor) *again {
-	return &again{p: p, runs: runs, shares: map[string]float64{}, eager: map[string]float64{}, attention: map[string]float64{}}
+	return &again{p: p, runs: runs, shares: map[string]float64{}, engines: map[string]float64{}, attention: map[string]float64{}}
 }
 
 // share is the sustained share of a prediction's device.
@@ -117,41 +117,40 @@ func (a *again) expertWaits() []float64 {
 	return v
 }
 
-// eagerShare is what a source's engine leaves of the sustained share, 0 where no run tells.
-func (a *again) eagerShare(source string) float64 {
-	v, ok := a.eager[source]
+// engineShare is what a source's engine leaves of the sustained share in dense runs, 0 where no run tells.
+func (a *again) engineShare(source string) float64 {
+	v, ok := a.engines[source]
 	if !ok {
 		var shares []float64
 		for i := range a.runs {
-			if y := &a.runs[i]; y.Source == source && y.Seq < longSeq {
+			if y := &a.runs[i]; y.Source == source && y.Seq < longSeq && !y.p.MoE {
 				if share := a.share(y.p); share > 0 {
 					shares = append(shares, y.share/share)
 				}
 			}
 		}
 		v = medianOrZero(shares)
-		a.eager[source] = v
+		a.engines[source] = v
 	}
 	return v
 }
 
-// strangersShare is that of an engine which no run tells: of gradients or weights sharded by PyTorch the
-// median of the eager engines that runs tell, else all.
+// strangersShare is that of an engine which no run tells: the mean of the engines that runs tell, each by its own runs; of
+// gradients or weights sharded by PyTorch of those alone that have a share of their own.
 func (a *again) strangersShare(r *Run) float64 {
 	var shares []float64
 	seen := map[string]bool{}
 	for i := range a.runs {
-		if y := &a.runs[i]; y.eager() && !seen[y.Source] {
-			seen[y.Source] = true
-			if share := a.eagerShare(y.Source); share > 0 {
-				shares = append(shares, share)
-			}
+		y := &a.runs[i]
+		if y.p.MoE || seen[y.Source] || r.ZeRO >= 2 && !y.eager() {
+			continue
+		}
+		seen[y.Source] = true
+		if share := a.engineShare(y.Source); share > 0 {
+			shares = append(shares, share)
 		}
 	}
-	if r.ZeRO < 2 || len(shares) == 0 {
-		return 1
-	}
-	return median(shares)
+	return meanShare(shares)
 }
 
 // olderAttention is the share of today's fused attention that kernels of 2023 reach on a
@@ -164,7 +163,7 @@ func (a *again) olderAttention(arch string) (float64, error) {
 	byArch := map[string][]float64{}
 	for i := range a.runs {
 		y := &a.runs[i]
-		sustained := a.share(y.p) * a.eagerShare(y.Source)
+		sustained := a.share(y.p) * a.engineShare(y.Source)
 		if !engineOf(y.Run).older || y.Seq < longSeq || sustained == 0 {
 			continue
 		}
@@ -201,14 +200,13 @@ func (a *again) ratio(x *lone, told bool) (float64, error) {
 		return 0, nil
 	}
 	o.ExpertWait = a.expertWait()
-	if x.eager() {
-		share := a.eagerShare(x.Source)
-		switch {
-		case share == 0 && told:
-			return 0, nil
-		case share == 0:
-			share = a.strangersShare(x.Run)
-		}
+	share := a.engineShare(x.Source)
+	switch {
+	case share == 0 && !told:
+		o.Sustained *= a.strangersShare(x.Run)
+	case share == 0 && x.eager():
+		return 0, nil
+	case x.eager():
 		o.Sustained *= share
 	}
 	if engineOf(x.Run).older {
