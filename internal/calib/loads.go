@@ -9,9 +9,12 @@ import (
 	"sync"
 )
 
-// loads is what the fullest rank of an expert group computes: rows in all and the
-// experts that hold at least one.
-type loads struct{ rows, touched float64 }
+// loads is what the fullest rank of an expert group computes: rows in all, the
+// experts that hold at least one, and those that the rank holds.
+type loads struct {
+	rows, touched float64
+	held          int64
+}
 
 // loadsOf is the load of a tables' distribution: balanced, or power_law_A. tokens
 // are those of the whole group of ep ranks.
@@ -37,7 +40,7 @@ func balanced(tokens, topk, experts, ep int64) loads {
 	stride := (experts + topk - 1) / topk
 	if tokens >= stride {
 		rows := float64(tokens*topk) / float64(ep)
-		return loads{rows, min(float64(local), rows)}
+		return loads{rows, min(float64(local), rows), local}
 	}
 	seen := map[int64]bool{}
 	rows := 0.0
@@ -49,7 +52,7 @@ func balanced(tokens, topk, experts, ep int64) loads {
 			}
 		}
 	}
-	return loads{max(rows, 1), max(float64(len(seen)), 1)}
+	return loads{max(rows, 1), max(float64(len(seen)), 1), local}
 }
 
 // powerLaws keeps the sampled loads: many tables ask for the same.
@@ -80,7 +83,7 @@ func powerLaw(a float64, tokens, topk, experts, ep int64) loads {
 	}
 	r := rand.New(rand.NewPCG(uint64(tokens*topk), uint64(experts*ep)))
 	x := make([]float64, experts)
-	var sum loads
+	sum := loads{held: experts / ep}
 	for range draws {
 		l := fullest(drawn(x, r, a, low, top), float64(tokens*topk), int(experts/ep))
 		sum.rows += l.rows / draws

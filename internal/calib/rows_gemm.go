@@ -79,7 +79,7 @@ func expertsOp(f, stored unit.Format, l loads, n, k int64) work.Op {
 	}
 	return work.Op{
 		Kind: work.Grouped, Format: f, Stored: stored, M: max(int64(l.rows/max(l.touched, 1)), 1), N: n, K: k, Groups: max(int64(l.touched), 1), Count: 1,
-		Rows: l.rows, Touched: l.touched, FLOPs: unit.FLOPs(2 * l.rows * float64(n) * float64(k)),
+		Rows: l.rows, Touched: l.touched, Held: l.held, FLOPs: unit.FLOPs(2 * l.rows * float64(n) * float64(k)),
 		Bytes: unit.Bytes(l.rows*(float64(k)*f.BytesPer()+2*float64(n)) + l.touched*float64(n)*float64(k)*weights.BytesPer()),
 	}
 }

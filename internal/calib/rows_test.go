@@ -132,10 +132,10 @@ func TestAbsorbedReadsTheLatentOnce(t *testing.T) {
 func TestLoads(t *testing.T) {
 	// Two tokens of two choices among eight experts on two ranks: experts 0 and 2 of
 	// the first rank.
-	if l := balanced(2, 2, 8, 2); l != (loads{2, 2}) {
+	if l := balanced(2, 2, 8, 2); l != (loads{2, 2, 4}) {
 		t.Errorf("balanced: %+v", l)
 	}
-	if l := balanced(1024, 8, 256, 8); l != (loads{1024, 32}) {
+	if l := balanced(1024, 8, 256, 8); l != (loads{1024, 32, 32}) {
 		t.Errorf("balanced: %+v", l)
 	}
 	for _, ep := range []int64{1, 4, 32} {

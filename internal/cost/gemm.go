@@ -12,6 +12,7 @@ type gemmRates struct {
 	memory float64 // bytes/s
 	edge   [len(tiles)]float64
 	joined float64 // bytes/s of partial sums
+	ends   float64 // what Fill x Edge lacks, see gemmRates
 	hw.GEMM
 }
 
@@ -46,8 +47,9 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 	}
 	loaded := func() float64 { return 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n) }
 	fitted := loaded()
-	g.Fill, g.Edge = g.Fill*m.pipes, g.Edge*m.pipes // both are loads, told in multiplications
-	r := gemmRates{GEMM: g, memory: m.hbm}
+	ends := g.Fill * g.Edge * m.pipes * (1 - m.pipes)
+	g.Fill, g.Edge = g.Fill*m.pipes, g.Edge*m.pipes // both are loads, told in multiplications; so is their product, scaled twice here
+	r := gemmRates{GEMM: g, memory: m.hbm, ends: ends}
 	best := loaded()
 	for i, t := range tiles {
 		r.edge[i] = (1 + g.Edge*(1/t.m+1/t.n)) / best

@@ -26,7 +26,7 @@ func (m *Machine) experts(op *work.Op, x *engineProduct) Price {
 	k := m.kernel(op, &x.rates)
 	k.compute, k.executed = m.spread(&x.rates, rows, touched, float64(op.N), float64(op.K))
 	k.passes = (x.Passes*rows + x.Others*max(op.Choices-rows, 0)) * 2 * float64(op.N+op.K) / m.hbm
-	k.start = float64(x.Launch) + float64(x.Expert)*touched
+	k.start = float64(x.Launch) + float64(x.Expert)*float64(max(op.Held, op.Groups))
 	p := m.price(k)
 	p.Start = launch // a chain of kernels (routing, sorting, products): only the first one's hides
 	return p
@@ -47,7 +47,8 @@ func (m *Machine) spread(r *gemmRates, rows, touched, cols, k float64) (seconds,
 	for i := range expertTiles {
 		tm, tn := expertTiles[i].m, expertTiles[i].n
 		count := touched / -math.Expm1(-tm/mean) * math.Ceil(cols/tn)
-		if t := r.waves(count, m.sms) * (k + r.Fill) * tm * tn * (1 + r.Edge*(1/tm+1/tn)); t < best {
+		ends := 1/tm + 1/tn
+		if t := r.waves(count, m.sms) * ((k+r.Fill)*(1+r.Edge*ends) + r.ends*ends) * tm * tn; t < best {
 			best, executed = t, 2*count*tm*tn*k
 		}
 	}

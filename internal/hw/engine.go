@@ -153,7 +153,7 @@ type Product struct {
 	// Routed experts only.
 	Passes float64      // over the 16-bit activations and results of each product
 	Others float64      // the same over choices whose experts lie on other ranks: sorted, masked, summed
-	Expert unit.Seconds // each touched expert, per product
+	Expert unit.Seconds // each expert on the rank, per product: scheduling and buffers go over those that no token chose as well
 }
 
 // OneShot shapes an engine's own all-reduce kernels over peer-to-peer memory. One

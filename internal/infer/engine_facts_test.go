@@ -126,20 +126,17 @@ func TestEarlyEngineI5(t *testing.T) {
 
 // Paired runs of fact I5, R1 FP8 on 8 x B200 with TensorRT-LLM (InferenceX; ratios
 // of mission fact I5). How many tokens were drafted is not published, so a measured
-// gain must lie within 30 % of what one to three drafts give. Two of fourteen lie above
-// and are named with how far: of four sequences, as if their drafts touched hardly any
-// further experts, while choices are taken as independent here.
+// gain must lie within 30 % of what one to three drafts give.
 func TestMTPPairedRuns(t *testing.T) {
 	e := deploy(t, "b200x8", plan.Serving{TP: 8}, "trtllm")
 	drafts := []*infer.Speculative{drafting(t, e, "mtp:1"), drafting(t, e, "mtp:2"), drafting(t, e, "mtp:3")}
 	for _, c := range []struct {
 		isl, osl, concurrency int64
 		measured              float64
-		above                 float64 // measured over the most that is predicted, where that is over tolerance
 	}{
-		{1024, 1024, 4, 1.91, 0}, {1024, 1024, 8, 1.63, 0}, {1024, 1024, 64, 1.51, 0}, {1024, 1024, 128, 1.32, 0},
-		{8192, 1024, 4, 2.04, 1.33}, {8192, 1024, 8, 1.61, 0}, {8192, 1024, 64, 1.42, 0}, {8192, 1024, 128, 1.30, 0}, {8192, 1024, 256, 1.25, 0},
-		{1024, 8192, 4, 2.32, 1.46}, {1024, 8192, 8, 1.79, 0}, {1024, 8192, 16, 1.70, 0}, {1024, 8192, 32, 1.73, 0}, {1024, 8192, 64, 1.83, 0},
+		{1024, 1024, 4, 1.91}, {1024, 1024, 8, 1.63}, {1024, 1024, 64, 1.51}, {1024, 1024, 128, 1.32},
+		{8192, 1024, 4, 2.04}, {8192, 1024, 8, 1.61}, {8192, 1024, 64, 1.42}, {8192, 1024, 128, 1.30}, {8192, 1024, 256, 1.25},
+		{1024, 8192, 4, 2.32}, {1024, 8192, 8, 1.79}, {1024, 8192, 16, 1.70}, {1024, 8192, 32, 1.73}, {1024, 8192, 64, 1.83},
 	} {
 		plain := steady(t, e, c.isl, c.osl, c.concurrency, nil)
 		least, most := 99.0, 0.0
@@ -152,11 +149,8 @@ func TestMTPPairedRuns(t *testing.T) {
 			}
 		}
 		const tolerance = 0.3
-		if c.measured < (1-tolerance)*least || c.measured > max(1+tolerance, c.above)*most {
+		if c.measured < (1-tolerance)*least || c.measured > (1+tolerance)*most {
 			t.Errorf("%+v: predicted %.2f to %.2f", c, least, most)
-		}
-		if c.above > 0 {
-			t.Logf("over tolerance, %d in, %d out, %d in flight: measured %.2f, predicted %.2f to %.2f (%.2f of the most)", c.isl, c.osl, c.concurrency, c.measured, least, most, c.measured/most)
 		}
 	}
 }

@@ -43,8 +43,8 @@ func TestConcurrency(t *testing.T) {
 	e := mustEngine(t, "deepseek-r1", "h200x8", plan.Serving{TP: 8}, nil)
 	flips := e.Flips(2048, 1<<16)
 	dense, experts := flips[infer.Dense], flips[infer.Experts]
-	if !(dense > 32 && dense < 1024) || !(experts > dense) {
-		t.Errorf("dense weights turn at %d sequences, experts at %d: want experts later, each token uses 8 of 256", dense, experts)
+	if !(dense > 32 && dense < 1024) || !(experts > dense || experts == 0) { // 0: thin experts of TP8 move activations for longer than they compute
+		t.Errorf("dense weights turn at %d sequences, experts at %d: want experts later or never, each token uses 8 of 256", dense, experts)
 	}
 	last := 0.0
 	for n := 1; n <= 256; n *= 2 {

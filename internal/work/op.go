@@ -67,6 +67,8 @@ type Op struct {
 	// Grouped in a serving step: Rows of all groups together and the expected number
 	// of groups Touched by at least one row; 0 = M rows in each group.
 	Rows, Touched float64
+	// Held is the groups whose weights the rank holds, touched or not; 0 = Groups.
+	Held int64
 	// Choices of experts by all tokens that the rank sees, those of other ranks' experts
 	// included: what sorting and the weighted sum walk over. 0 = Rows.
 	Choices float64

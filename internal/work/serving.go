@@ -67,7 +67,7 @@ func (s *Serving) add(dst []Op, q *linearLoad) []Op {
 	op := Op{Name: q.name, Part: q.part, Kind: GEMM, Phase: Forward, Format: q.product,
 		M: int64(math.Ceil(q.rows / float64(q.groups))), N: q.out, K: q.in, Groups: q.groups, Count: 1}
 	if q.part == partExpert {
-		op.Kind, op.Rows, op.Touched, op.Choices, op.Kernel = Grouped, q.rows, q.touched, q.choices, s.ExpertKernel
+		op.Kind, op.Rows, op.Touched, op.Held, op.Choices, op.Kernel = Grouped, q.rows, q.touched, q.groups, q.choices, s.ExpertKernel
 		op.Groups = int64(math.Ceil(q.touched))
 		op.M = int64(math.Ceil(q.rows / q.touched))
 		read = q.touched
