@@ -59,7 +59,7 @@ var layers = []layer{
 	{"advise", "note unit sched model hw plan work mem cost train search", "asks the evaluator more questions; no second model of the physics"},
 	{"benchfile", "note input bench", "other tools' files into one report; judges none"},
 	{"compare", "bench", "what two runs say of each other; measures and predicts nothing"},
-	{"store", "", "documents in, documents out, whatever they say"},
+	{"store", "input", "documents in, documents out, whatever they say"},
 	{"storetest", "store", "spoils stores for the tests of their readers; in no program"},
 	{"api", "note argv launch unit workload balance sched model hw catalog plan work mem cost train infer serve deploy search advise bench compare store", "one answer for every face; formats nothing"},
 	{"ask", "note unit workload balance sched model hw plan train infer serve deploy advise api openai bench", "texts to requests: the same fields and words for every face; resolves no name itself"},

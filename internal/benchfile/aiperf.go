@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // aiperfMetric is one of AIPerf's statistics with its unit.
@@ -86,6 +87,7 @@ func readAIPerf(raw []byte) (*Imported, error) {
 	if len(f.Config.Endpoint.URLs) > 0 {
 		i.Report.URL = f.Config.Endpoint.URLs[0]
 	}
+	i.Report.URL = input.WithoutSecrets(i.Report.URL)
 	return i, nil
 }
 

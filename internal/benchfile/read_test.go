@@ -228,3 +228,18 @@ func TestContradictions(t *testing.T) {
 		t.Errorf("gaps of the lists: %+v", d)
 	}
 }
+
+// A URL's user, password and query stay out of the report, and so out of the store.
+func TestImportedURLsHoldNoSecrets(t *testing.T) {
+	const shown, secret = `"urls": ["http://h:8000"]`, `http://user:pa55@h:8000/v1?key=k3y#f`
+	for _, given := range []string{`"urls": ["` + secret + `"]`, `"url": "` + secret + `"`} {
+		i, err := Read(strings.NewReader(strings.Replace(samples["aiperf"], shown, given, 1)), "")
+		if err != nil || i.Report.URL != "http://h:8000/v1" {
+			t.Errorf("%s: %v, %+v", given, err, i)
+		}
+	}
+	i, err := Read(strings.NewReader(strings.Replace(samples["aiperf"], shown, `"url": "user:pa55@h:8000"`, 1)), "")
+	if err != nil || i.Report.URL != "h:8000" {
+		t.Errorf("without a scheme: %v, %+v", err, i)
+	}
+}

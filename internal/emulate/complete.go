@@ -18,8 +18,9 @@ type exchange struct {
 	r       *http.Request
 	kind    kind
 	body    *body
-	fault   *Fault // nil: none
-	garbled bool   // garbage went out in the middle of the answer
+	fault   *Fault        // nil: none
+	held    time.Duration // until when a fault held the answer up
+	garbled bool          // garbage went out in the middle of the answer
 	record  *Record
 	answer  *answer
 	number  uint64 // of the request, from which its text is made

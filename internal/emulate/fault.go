@@ -152,9 +152,16 @@ func (x *exchange) fails() bool {
 		return true
 	case "slow-headers":
 		x.fault = nil
-		return !x.sleep(f.Delay)
+		return !x.hold(f.Delay)
 	}
 	return false
+}
+
+// hold is sleep by a fault, which notes until when.
+func (x *exchange) hold(d time.Duration) bool {
+	ok := x.sleep(d)
+	x.held = x.s.since()
+	return ok
 }
 
 // midway carries a fault out in the middle of the answer, before the next chunk;
@@ -163,7 +170,7 @@ func (x *exchange) midway() bool {
 	f := x.fault
 	x.fault = nil
 	if f.Kind == "stall" {
-		return x.sleep(f.Delay)
+		return x.hold(f.Delay)
 	}
 	if f.Kind == "garbage" && x.body.Stream {
 		x.garbled = true

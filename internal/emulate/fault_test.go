@@ -69,6 +69,23 @@ func TestFaults(t *testing.T) {
 	}
 }
 
+// What a fault holds up is not late by that: the machine added nothing.
+func TestFaultsAreNoLag(t *testing.T) {
+	for _, kind := range []string{"stall=1:2s", "slow-headers=1:2s"} {
+		faults, err := ParseFaults(kind)
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := start(t, Config{Service: service(1e-3), Faults: faults})
+		if r := s.post(t, "/v1/completions", `{"prompt": "x", "max_tokens": 8, "stream": true}`); r.err != nil {
+			t.Fatal(r.err)
+		}
+		if x := s.Summary(); x.Chunks != 8 || x.LagP99 >= time.Second {
+			t.Errorf("%s: %d chunks, p99 of their lag %v", kind, x.Chunks, x.LagP99)
+		}
+	}
+}
+
 func TestParseFaults(t *testing.T) {
 	f, err := ParseFaults("503=1%:2s, stall=0.25")
 	if err != nil || len(f) != 2 || f[0] != (Fault{"503", 0.01, 2 * time.Second}) || f[1] != (Fault{"stall", 0.25, 5 * time.Second}) {

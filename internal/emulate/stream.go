@@ -119,9 +119,9 @@ func (x *exchange) tail(head []byte) {
 }
 
 // written stamps a chunk of n tokens, the last of which came at a time of the
-// simulation, as it goes out.
+// simulation, as it goes out. What a fault on demand held up is not late by that.
 func (x *exchange) written(n int, at time.Duration) {
 	now := x.s.since()
-	x.s.meter.lag(now - x.s.engine.wall(at))
+	x.s.meter.lag(now - max(x.s.engine.wall(at), x.held))
 	x.record.chunk(now.Seconds(), n, x.s.config.Observe != nil)
 }

@@ -1,6 +1,6 @@
 // Package input opens the files that users name. It refuses what is no file on a
-// disk (a pipe would be waited for, a device has no end), bounds what is read and
-// strips marks of the encoding. What the bytes mean is its callers' business.
+// disk (a pipe would be waited for, a device has no end), bounds what is read,
+// strips marks of the encoding and drops what URLs may hide. What the bytes mean is its callers' business.
 package input
 
 import (
@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
+	"strings"
 )
 
 // ErrIrregular is the cause of Open's error for a pipe, a device, a socket or a
@@ -64,4 +66,18 @@ func (l *limited) Read(p []byte) (int, error) {
 		return 0, fmt.Errorf("larger than %d MiB; is this the right file?", l.most>>20)
 	}
 	return n, err
+}
+
+// WithoutSecrets drops user, query and fragment of a URL, which may hold keys; what is none
+// stays as it is.
+func WithoutSecrets(target string) string {
+	if !strings.Contains(target, "://") {
+		return target[strings.LastIndex(target, "@")+1:]
+	}
+	u, err := url.Parse(target)
+	if err != nil {
+		return ""
+	}
+	u.User, u.RawQuery, u.Fragment = nil, "", ""
+	return u.String()
 }

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // Live is a measurement under way, as the process that carries it out told it last.
@@ -40,7 +42,7 @@ func (d *DB) Tell(ctx context.Context, l *Live) error {
 		if _, err := db.ExecContext(ctx, "DELETE FROM live WHERE at < ?", l.At.Add(-forgotten).UnixMilli()); err != nil {
 			return err
 		}
-		res, err := db.ExecContext(ctx, "INSERT INTO live (at, model, target, state) VALUES (?, ?, ?, ?)", l.At.UnixMilli(), l.Model, withoutSecrets(l.Target), string(l.State))
+		res, err := db.ExecContext(ctx, "INSERT INTO live (at, model, target, state) VALUES (?, ?, ?, ?)", l.At.UnixMilli(), l.Model, input.WithoutSecrets(l.Target), string(l.State))
 		if err != nil {
 			return err
 		}

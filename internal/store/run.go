@@ -6,10 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/input"
 )
 
 // Kind is what a run is.
@@ -78,7 +79,7 @@ func insert(ctx context.Context, db *sql.DB, r *Run, document []byte) (id int64,
 	}
 	defer tx.Rollback() // nothing after a commit
 	res, err := tx.ExecContext(ctx, "INSERT INTO runs (kind, name, at, model, target, source, summary, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		r.Kind, r.Name, r.At.UnixMilli(), r.Model, withoutSecrets(r.Target), r.Source, r.Summary, document)
+		r.Kind, r.Name, r.At.UnixMilli(), r.Model, input.WithoutSecrets(r.Target), r.Source, r.Summary, document)
 	if err != nil {
 		return 0, err
 	}
@@ -95,19 +96,6 @@ func insert(ctx context.Context, db *sql.DB, r *Run, document []byte) (id int64,
 		}
 	}
 	return id, tx.Commit()
-}
-
-// withoutSecrets drops user, query and fragment of a URL.
-func withoutSecrets(target string) string {
-	if !strings.Contains(target, "://") {
-		return target
-	}
-	u, err := url.Parse(target)
-	if err != nil {
-		return ""
-	}
-	u.User, u.RawQuery, u.Fragment = nil, "", ""
-	return u.String()
 }
 
 const columns = "id, kind, name, at, model, target, source, summary"
