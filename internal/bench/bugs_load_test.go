@@ -187,6 +187,27 @@ func testClosedLoopHasNoWaves(t *testing.T) {
 	}
 }
 
+// Fewer requests than users, or about as many, never put the load on that the stage is
+// called by: the report says how many were in flight. Users who think are no such case.
+func testEmptyPlacesAreTold(t *testing.T) {
+	for _, x := range []struct {
+		users, requests, warmup int
+		think                   time.Duration
+		told                    bool
+	}{{32, 8, -1, 0, true}, {32, 16, -1, 0, true}, {16, 12, 0, 0, true}, {32, 40, 0, 0, true}, {32, 160, -1, 0, false}, {4, 4, 0, 0, false}, {1, 10, 0, 0, false},
+		{4, 40, 0, time.Second, false}, {4, 2, 0, time.Second, true}} {
+		w := evaluate(t, steady(100*ms, 4, 10*ms), func(c *Config) {
+			c.Levels, c.Requests, c.Warmup, c.Think, c.Turns = []Level{{Mode: Closed, Concurrency: x.users}}, x.requests, x.warmup, x.think, 1
+			if x.think > 0 {
+				c.Turns = 2
+			}
+		})
+		if s := &w.Stages[0]; told(s, fmt.Sprintf("of %d were in flight", x.users)) != x.told || x.told && told(s, "less than half") {
+			t.Errorf("%+v: %.3g in flight, %q", x, s.InFlight, s.Warnings)
+		}
+	}
+}
+
 // Three hundred requests are answered only once all are there.
 func testManyAtOnce(t *testing.T) {
 	const n = 300

@@ -46,6 +46,7 @@ var bugs = []struct {
 	{"llm-d/llm-d-benchmark#261", "a busy client's delays taken for the service's", testBusyClientIsNotValid, ""},
 	{"triton-inference-server/perf_analyzer#312 and #88", "late on every request", testRateDoesNotDrift, ""},
 	{"modelscope/evalscope#1101", "a closed loop in waves", testClosedLoopHasNoWaves, ""},
+	{"modelscope/evalscope#1101", "a load that was not put on, not told", testEmptyPlacesAreTold, ""},
 	{"vllm-project/guidellm#487", "a hidden limit of connections", testManyAtOnce, ""},
 	{"gpustack/gpustack#2324 (issue #1842)", "a hidden limit of connections", testManyAtOnce, ""},
 	{"vllm-project/vllm#39963", "the upload counted as the service's time", testUploadIsApart, ""},

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 	"testing"
@@ -23,7 +24,8 @@ func TestDialoguesAreAsked(t *testing.T) {
 	})
 	var texts []string
 	for _, a := range w.asked {
-		texts = append(texts, a.text())
+		_, asked, _ := strings.Cut(a.text(), ") ")
+		texts = append(texts, cmp.Or(asked, a.text()))
 		if a.Max != 0 || a.Ignore {
 			t.Errorf("the model decides how long answers are, yet %d tokens are asked for", a.Max)
 		}
@@ -35,6 +37,40 @@ func TestDialoguesAreAsked(t *testing.T) {
 		if _, err := ReadDialogues(strings.NewReader(bad), "x", nil); err == nil {
 			t.Errorf("%q was read", bad)
 		}
+	}
+}
+
+// The same dialogues in two stages, twice in each, and in another run: no first question is
+// asked twice word for word, a later one holds its conversation, and hits of the prefix
+// cache are as surprising as those of random prompts.
+func TestDialoguesAreNew(t *testing.T) {
+	list, err := ReadDialogues(strings.NewReader(someDialogues), "x", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, nonce := range []string{"one", "two"} {
+		w := evaluate(t, steady(ms, 3, ms), func(c *Config) {
+			c.Dialogues, c.Input, c.Output, c.Requests, c.Nonce = list, workload.Length{}, workload.Length{}, 4, nonce
+			c.Levels = []Level{{Mode: Closed, Concurrency: 1}, {Mode: Closed, Concurrency: 2}}
+		})
+		for _, a := range w.asked {
+			if seen[a.text()] || !strings.HasSuffix(a.text(), ") hello") && !strings.HasSuffix(a.text(), ") again") {
+				t.Errorf("run %s: %q is not new, or not the dialogue's", nonce, a.text())
+			}
+			seen[a.text()] = true
+		}
+		if len(w.asked) != 8 || !strings.Contains(w.Prompts, "4 random words before") {
+			t.Errorf("%d questions, %q", len(w.asked), w.Prompts)
+		}
+	}
+	half := 0.5
+	s := Stage{Server: &ServerMetrics{PrefixHits: &half}}
+	if l := s.serverWarnings(&Config{Dialogues: list, Turns: 1}, nil); len(l) != 1 || l[0].Code != "prefix_hits" {
+		t.Errorf("half of the prompts from the cache: %v", l)
+	}
+	if l := s.serverWarnings(&Config{Dialogues: list, Turns: 2}, nil); len(l) != 0 {
+		t.Errorf("later turns find their history: %v", l)
 	}
 }
 

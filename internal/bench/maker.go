@@ -30,7 +30,9 @@ func (m *maker) request(q turn, number, stage int, history []openai.Message) (*o
 	text := q.text
 	id := unique(stage, number)
 	switch {
+	case text != "" && len(history) > 0: // its conversation is new already
 	case text != "":
+		text = "(" + m.words.Number(newWords, id) + ") " + text
 	case m.c.Prompts == TokenIDs && q.blocks != nil:
 		r.IDs = m.ids.Blocks(q.input, q.blockTokens, q.blocks)
 		return r, nil
@@ -54,6 +56,10 @@ func (m *maker) request(q turn, number, stage int, history []openai.Message) (*o
 	r.Messages = append(history[:len(history):len(history)], openai.Message{Role: "user", Content: text})
 	return r, nil
 }
+
+// newWords stand before a dialogue's first question, which no prefix cache then knows
+// from another stage, run or round through the file: 2,048^4 are 44 bits.
+const newWords = 4
 
 // blank is a request without its question.
 func (m *maker) blank(output int) *openai.Request {
@@ -92,13 +98,22 @@ func (r *run) prepare(ctx context.Context) error {
 		if c.Prompts == CommonWords {
 			r.report.Prompts = "random words of one token each, not calibrated"
 		}
+		r.saidDialogues()
 		return r.possible()
 	}
 	r.progress(Event{Phase: Checking})
 	if err := r.calibrate(ctx, m); err != nil {
 		return err
 	}
+	r.saidDialogues()
 	return r.possible()
+}
+
+// saidDialogues tells how the prompts of a data set are made.
+func (r *run) saidDialogues() {
+	if r.c.Dialogues != nil {
+		r.report.Prompts = fmt.Sprintf("the file's questions, %d random words before the first of each dialogue", newWords)
+	}
 }
 
 func (r *run) calibrate(ctx context.Context, m *maker) error {

@@ -18,6 +18,7 @@ const (
 	ttftFactor    = 2    // client's TTFT over the service's own
 	ttftFloor     = 50.0 // ms: differences below that are the network's
 	unsteadyLeast = 10   // requests per user below which no window is expected
+	inFlightShare = 0.8  // mean in flight over what was asked for: the end of ten requests per user costs a tenth of it, this twice as much
 )
 
 // warnings is what a reader must know of a stage before believing it.
@@ -63,14 +64,15 @@ func warnings(c *Config, s *Stage, records []*Record) (list note.List) {
 	if step, ok := keptStep(records); ok && s.Mode == Closed && s.Concurrency == 1 {
 		list = append(list, note.New(note.DelayedACK, "", "first tokens come %.0f ms later on a kept connection than on a new one: so long an acknowledgement is delayed that Nagle's algorithm waits for; set TCP_NODELAY at the service", step).With("seconds", step/1e3))
 	}
-	list = append(list, s.loadWarnings(c)...)
+	list = append(list, s.loadWarnings(c, records)...)
 	return append(list, s.serverWarnings(c, good)...)
 }
 
 func abs(n int) int { return max(n, -n) }
 
 // loadWarnings is about what was put on.
-func (s *Stage) loadWarnings(c *Config) (list note.List) {
+func (s *Stage) loadWarnings(c *Config, records []*Record) (list note.List) {
+	few := s.Mode == Closed && s.emptier(c, records)
 	switch {
 	case s.Mode == Open && s.Concurrency > 0 && s.Slip.N > 0 && s.Slip.P99 > lagFloor:
 		list = append(list, note.New(note.WaitedForPlace, "most _ arrival", "at most %d in flight: requests waited %.3g ms for a place (p99), and no longer come as %s", s.Concurrency, s.Slip.P99, s.Arrival).With("seconds", s.Slip.P99/1e3))
@@ -80,16 +82,35 @@ func (s *Stage) loadWarnings(c *Config) (list note.List) {
 	if s.Unsent > 0 {
 		list.Say(note.NeverSent, "requests", "%d requests were due and never sent", s.Unsent)
 	}
-	if s.Mode == Closed && s.Requests.OK >= unsteadyLeast*s.Concurrency && (s.Steady == nil || s.Steady.Coverage < shortWindow) {
+	if few {
+		list.Say(note.FewInFlight, "mean users requests", "on average %.3g of %d were in flight: the figures are of a lighter load than asked for; take %d requests or more", s.InFlight, s.Concurrency, perUser*s.Concurrency)
+	}
+	if s.Mode == Closed && !few && s.Requests.OK >= unsteadyLeast*s.Concurrency && (s.Steady == nil || s.Steady.Coverage < shortWindow) {
 		list.Say(note.ShortSteady, "", "the load stood for less than half of the stage: take the steady window, or more requests")
 	}
 	return list
 }
 
+// emptier tells whether a closed loop stood far below its users: fewer sessions than
+// users were measured, or places were empty for much of the time for another reason than
+// that their users think.
+func (s *Stage) emptier(c *Config, records []*Record) bool {
+	sessions := 0
+	for _, r := range records {
+		if !r.Warmup && r.Turn == 0 {
+			sessions++
+		}
+	}
+	if sessions == 0 || s.Requests.OK == 0 {
+		return false // nothing that could be taken for a figure of the load
+	}
+	return sessions < s.Concurrency || c.Think == 0 && float64(s.InFlight) < inFlightShare*float64(s.Concurrency)
+}
+
 // serverWarnings compares with what the service says of itself.
 func (s *Stage) serverWarnings(c *Config, good []*Record) (list note.List) {
 	m := s.Server
-	if m != nil && m.PrefixHits != nil && *m.PrefixHits > cacheHits && c.Trace == nil && c.Dialogues == nil && c.Turns == 1 {
+	if m != nil && m.PrefixHits != nil && *m.PrefixHits > cacheHits && c.Trace == nil && c.Turns == 1 {
 		list = append(list, note.New(note.PrefixHits, "", "%.1f %% of the prompts' tokens came from the prefix cache, though every prompt is new: clear the cache, or look for another load on the service", 100**m.PrefixHits).With("share", *m.PrefixHits))
 	}
 	if m != nil && m.TTFT != nil {

@@ -61,6 +61,7 @@ const (
 	LeftLate        Code = "left_late"
 	NeverSent       Code = "never_sent"
 	ShortSteady     Code = "short_steady"
+	FewInFlight     Code = "few_in_flight"
 	PrefixHits      Code = "prefix_hits"
 	TTFTApart       Code = "ttft_apart"
 	ChunksTogether  Code = "chunks_together"
