@@ -10,8 +10,8 @@ import (
 // leave gaps, ranks wait for the slowest. Fitted over published runs, see package
 // validate; Assumed marks a generation without runs of its own.
 type Sustained struct {
-	// Share is that of a device whose power limit does not bind, the median of the generation's
-	// devices: for those without runs of their own; 0 = unknown.
+	// Share is that of a device whose power limit does not bind and without runs of its own: the median of the devices
+	// with runs, of all generations, since what the power limit leaves is gaps and stragglers, hardly the device's; 0 = unknown.
 	Share   float64
 	Assumed bool
 	Devices []DeviceShare
@@ -52,7 +52,7 @@ func Clock(perWatt, held float64) float64 {
 
 // Of is the share of a device of perWatt, see Clock: that of the first of the devices that has one of its own,
 // such as the device and the one named in its Shares.Steady, with what another power limit makes of it;
-// else the generation's under the power limit, 1 where nothing is known.
+// else the usual one under the power limit, 1 where nothing is known.
 func (s *Sustained) Of(perWatt float64, devices ...string) float64 {
 	for _, name := range devices {
 		if i := s.index(name); i >= 0 {

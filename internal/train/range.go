@@ -8,7 +8,7 @@ var (
 	DenseRange         = [2]float64{0.91, 1.08}
 	MoERange           = [2]float64{0.78, 1.36}
 	DenseStrangerRange = [2]float64{0.93, 1.12}
-	MoEStrangerRange   = [2]float64{0.72, 1.41}
+	MoEStrangerRange   = [2]float64{0.74, 1.40}
 )
 
 // Range80 is the step times between which four in five measured ones should lie; never

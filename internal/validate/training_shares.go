@@ -1,9 +1,7 @@
 package validate
 
 import (
-	"maps"
 	"math"
-	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 )
@@ -69,25 +67,18 @@ func (f *shareFit) apart(held float64) (sum float64) {
 	return sum
 }
 
-// unlimited is the share of a generation's device whose power limit does not bind: the median of its
-// devices, else of the generations; 0 where no run tells.
-func (f *shareFit) unlimited(arch string) float64 {
-	archs := map[string][]float64{}
+// unlimited is the share of a device whose power limit does not bind, without runs of its own: the median of the devices, since
+// what remains beside the power limit is gaps and stragglers, hardly the device's; 0 where no run tells.
+func (f *shareFit) unlimited() float64 {
+	var shares []float64
 	for _, d := range f.devices {
-		archs[d.arch] = append(archs[d.arch], d.share/hw.Clock(d.perWatt, f.held))
+		shares = append(shares, d.share/hw.Clock(d.perWatt, f.held))
 	}
-	if own := archs[arch]; len(own) > 0 {
-		return median(own)
-	}
-	var medians []float64
-	for _, v := range archs {
-		medians = append(medians, median(v))
-	}
-	return medianOrZero(medians)
+	return medianOrZero(shares)
 }
 
 // of is the sustained share of a prediction's device, as hw.Sustained.Of has it: its own, that of its steady
-// sibling or its generation's under the power limit; 0 where no run tells.
+// sibling or the usual one under the power limit; 0 where no run tells.
 func (f *shareFit) of(p *Prediction) float64 {
 	if d, ok := f.devices[p.Device]; ok {
 		return d.share
@@ -96,14 +87,5 @@ func (f *shareFit) of(p *Prediction) float64 {
 	if d, ok := f.devices[p.Steady]; ok {
 		return min(1, d.share*clock/hw.Clock(d.perWatt, f.held))
 	}
-	return min(1, f.unlimited(p.Arch)*clock)
-}
-
-// archs are the generations of the devices, in order.
-func (f *shareFit) archs() []string {
-	seen := map[string]bool{}
-	for _, d := range f.devices {
-		seen[d.arch] = true
-	}
-	return slices.Sorted(maps.Keys(seen))
+	return min(1, f.unlimited()*clock)
 }
