@@ -24,6 +24,7 @@ type InferRequest struct {
 	ISL, OSL    int64             // tokens per request in and out, means
 	Cached      int64             // of ISL: found in the prefix cache and not read
 	Longest     int64             // tokens of the longest request with its answer; 0 = all are alike
+	Spread      float64           // of the prompts' lengths: their coefficient of variation
 	Concurrency []int             // requests in flight at the service, ascending; empty = powers of two, see defaultLoads
 	Weights     []unit.Format     // default: the checkpoint's
 	Experts     []unit.Format     // routed experts; default: Weights, or the checkpoint's
@@ -186,7 +187,7 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:
 		return nil, fmt.Errorf("--calibrate: a measured point belongs to one cluster, format and speculation: give one of each")
 	}
-	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Cached: r.Cached, Varied: r.Longest > 0, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
+	return &deploy.Question{Model: r.Model, ISL: r.ISL, OSL: r.OSL, Cached: r.Cached, Varied: r.Longest > 0, Spread: r.Spread, Concurrency: r.Concurrency, SLO: r.SLO, Plan: r.Plan,
 		Engine: r.Engine, Chunk: r.Chunk, Slots: int(r.Slots), MemoryLimit: r.MemoryLimit, Eager: r.Eager, Measured: r.Measured}, nil
 }
 

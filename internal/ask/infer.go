@@ -111,6 +111,7 @@ func (f *Infer) Request(find Finder) (*api.InferRequest, error) {
 		Measured: f.measured, Chunk: f.chunk, Slots: f.slots, MemoryLimit: f.limit, Eager: f.eager, Speculation: f.spec, Overlap: f.overlap, Skew: f.skew, Weights: f.weights, Experts: f.experts}
 	if f.isl.Varies() || f.osl.Varies() {
 		r.Longest = int64(f.isl.High + f.osl.High)
+		r.Spread = f.isl.Spread()
 	}
 	var err error
 	if r.Clusters, err = f.machines(find); err != nil {

@@ -12,11 +12,12 @@ import (
 // Question is the service that is asked for, the same for every variant.
 type Question struct {
 	Model       *model.Model
-	ISL, OSL    int64 // tokens per request in and out, means
-	Cached      int64 // of ISL: found in the prefix cache
-	Varied      bool  // lengths differ from request to request; else all are alike
-	Concurrency []int // requests in flight at the service, ascending
-	Between     bool  // under an SLO loads between them are looked at, too
+	ISL, OSL    int64   // tokens per request in and out, means
+	Cached      int64   // of ISL: found in the prefix cache
+	Varied      bool    // lengths differ from request to request; else all are alike
+	Spread      float64 // of the prompts' lengths: their coefficient of variation
+	Concurrency []int   // requests in flight at the service, ascending
+	Between     bool    // under an SLO loads between them are looked at, too
 	SLO         SLO
 	Plan        *plan.ServingText // keys that the user gave
 	Engine      string            // whose overheads; "" = the default profile

@@ -70,9 +70,8 @@ func (q *Question) roles(v *Variant, x plan.Serving) (both [2][]role, err error)
 		return both, err
 	}
 	gpus := float64(x.GPUs())
-	d := infer.Disagg{Prefill: in.Stepper, Decode: in.Stepper, ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, PrefillTokens: in.Engine.Setup().MaxBatchTokens * int64(x.DP)}
-	n := d.Prompts()
-	both[0] = []role{{x, float64(d.ReadTime(1)), float64(n) / float64(d.ReadTime(n)) / gpus}}
+	d := infer.Disagg{Prefill: in.Stepper, Decode: in.Stepper, ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, PrefillTokens: in.Engine.Setup().MaxBatchTokens * int64(x.DP), PrefillRanks: x.DP, Spread: q.Spread}
+	both[0] = []role{{x, float64(d.ReadTime(1)), d.Reads() / gpus}}
 	most := in.Engine.MaxConcurrency(q.ISL + q.OSL)
 	for _, b := range roleBatches {
 		if n := b * x.GPUs(); int64(n) <= most {

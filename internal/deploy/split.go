@@ -66,7 +66,7 @@ func (q *Question) buildSplit(v *Variant, d *plan.Disaggregated) (*roles, *Insta
 	profile := prefill.Engine.Setup().Profile
 	r := &roles{prefill: prefill, decode: decode, plan: *d, length: q.ISL + q.OSL, chunk: q.Chunk, slots: q.Slots}
 	r.Disagg = infer.Disagg{Prefill: &infer.Role{Inner: prefill.Stepper}, Decode: &infer.Role{Inner: decode.Stepper}, PrefillGPUs: d.Prefill.GPUs(), DecodeGPUs: d.Decode.GPUs(),
-		ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP),
+		ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, PrefillTokens: prefill.Engine.Setup().MaxBatchTokens * int64(d.Prefill.DP), PrefillRanks: d.Prefill.DP, Spread: q.Spread,
 		MaxDecode: int(min(decode.Engine.Holds(q.ISL, q.OSL), decode.Engine.Setup().MaxSequences*int64(d.Decode.DP))),
 		Spec:      v.Speculation, Transfer: transfer, TransferGPUs: link.GPUs, Entry: profile.Entry(q.ISL), InStep: !q.Varied && profile.Separate}
 	return r, nil, r.Check()

@@ -2,6 +2,7 @@ package infer
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/ridgeline/ridgeline/internal/unit"
 )
@@ -13,9 +14,13 @@ type Disagg struct {
 	PrefillGPUs, DecodeGPUs int     // of one worker
 	ISL, OSL                int64   // tokens of a prompt and of an answer; the prefill makes the first one
 	Cached                  int64   // of ISL: found in the prefix cache of the prefill workers and not read
-	// PrefillTokens is how many prompt tokens a worker reads per step, all its
-	// attention replicas together; longer prompts are read in several steps.
+	// PrefillTokens is how many prompt tokens a worker reads per step, all its PrefillRanks
+	// attention replicas together (0 = 1), each of which reads prompts of its own; prompts longer
+	// than a replica's share are read in several steps.
 	PrefillTokens int64
+	PrefillRanks  int
+	// Spread is the coefficient of variation of the lengths of prompts, 0 = all alike.
+	Spread float64
 	// MaxDecode is how many sequences the KV cache of a decode worker holds.
 	MaxDecode int
 	Spec      *Speculation // of the decode workers; nil = none
@@ -61,14 +66,27 @@ func (s *Speculation) check() error {
 	return s.Check()
 }
 
-// Prompts is how many prompts a prefill step holds at most.
-func (d *Disagg) Prompts() int { return int(max(d.PrefillTokens/(d.ISL-d.Cached), 1)) }
+// ranks is the attention replicas of a prefill worker, budget the prompt tokens that a step
+// of one reads.
+func (d *Disagg) ranks() int64  { return int64(max(d.PrefillRanks, 1)) }
+func (d *Disagg) budget() int64 { return max(d.PrefillTokens/d.ranks(), 1) }
+
+// full is how many prompts a prefill worker reads at a time, parts of them counted; of
+// those longer than a replica's step, one on each.
+func (d *Disagg) full() float64 {
+	return float64(d.ranks()) * max(float64(d.budget())/float64(d.ISL-d.Cached), 1)
+}
+
+// Prompts is how many whole ones those are.
+func (d *Disagg) Prompts() int { return int(d.full()) }
 
 // ReadTime is the time in which a prefill worker reads n prompts together; a
 // prompt longer than a step is read in chunks that see the earlier ones.
-func (d *Disagg) ReadTime(n int) unit.Seconds {
-	fresh := d.ISL - d.Cached
-	chunks := ceil(fresh, d.PrefillTokens)
+func (d *Disagg) ReadTime(n int) unit.Seconds { return d.reads(n, d.ISL-d.Cached) }
+
+// reads is ReadTime of n prompts of which so many tokens each are read.
+func (d *Disagg) reads(n int, fresh int64) unit.Seconds {
+	chunks := ceil(fresh, d.budget())
 	sum := unit.Seconds(0)
 	read := int64(0)
 	for i := range chunks {
@@ -82,6 +100,42 @@ func (d *Disagg) ReadTime(n int) unit.Seconds {
 	}
 	return sum
 }
+
+// whole is the time in which a prefill worker reads as many as fit: of prompts shorter than a
+// replica's step, each full of them and of parts of two.
+func (d *Disagg) whole() unit.Seconds {
+	fresh, budget, ranks := d.ISL-d.Cached, d.budget(), d.ranks()
+	if fresh >= budget {
+		return d.ReadTime(int(ranks))
+	}
+	parts := ceil(budget, fresh)
+	if budget%fresh != 0 {
+		parts = int64(math.Round(float64(budget)/float64(fresh) + 1))
+	}
+	d.b = Batch{Prefill: budget * ranks, Prompts: int(parts * ranks), Busiest: budget, PrefillPairs: d.full() * (pairs(d.ISL) - pairs(d.Cached))}
+	return d.Prefill.Step(&d.b).Total
+}
+
+// Reads is how many requests/s a prefill worker reads whose steps are full.
+func (d *Disagg) Reads() float64 { return d.full() / float64(d.whole()) }
+
+// lone is the mean time in which a prefill worker reads one prompt by itself, over lengths
+// that lie evenly about the mean.
+func (d *Disagg) lone() unit.Seconds {
+	if d.Spread <= 0 {
+		return d.ReadTime(1)
+	}
+	fresh, half := float64(d.ISL-d.Cached), math.Sqrt(3)*d.Spread*float64(d.ISL)
+	sum := unit.Seconds(0)
+	for i := range evenly {
+		at := (2*float64(i)+1)/evenly - 1
+		sum += d.reads(1, max(int64(fresh+at*half+0.5), 1))
+	}
+	return sum / evenly
+}
+
+// evenly is at how many lengths a mean over them is taken.
+const evenly = 6
 
 // pairs is the causal query-key pairs of the first n tokens.
 func pairs(n int64) float64 { return float64(n) * float64(n+1) / 2 }
@@ -109,7 +163,7 @@ type RateMatch struct {
 // with out the output tokens/s of one decode worker; fractions of workers allowed.
 func (d *Disagg) Match(n int) RateMatch {
 	finished := float64(n) / float64(unit.Seconds(d.OSL-1)*d.TPOT(n)) // requests/s of a decode worker
-	read := float64(d.Prompts()) / float64(d.ReadTime(d.Prompts()))   // requests/s of a prefill worker
+	read := d.Reads()
 	m := RateMatch{Ratio: finished / read}
 	gpus := float64(d.PrefillGPUs)*m.Ratio + float64(d.DecodeGPUs)
 	m.RequestsPerGPU = finished / gpus

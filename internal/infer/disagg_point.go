@@ -27,13 +27,15 @@ type DisaggPoint struct {
 
 // rates keeps step times that a point or a search asks for again and again.
 type rates struct {
-	d    *Disagg
-	read map[int]unit.Seconds
-	tpot map[int]unit.Seconds
+	d           *Disagg
+	read        map[int]unit.Seconds
+	tpot        map[int]unit.Seconds
+	full        float64      // prompts that a prefill worker reads at a time
+	whole, lone unit.Seconds // of so many, of one by itself
 }
 
 func newRates(d *Disagg) *rates {
-	return &rates{d: d, read: map[int]unit.Seconds{}, tpot: map[int]unit.Seconds{}}
+	return &rates{d: d, read: map[int]unit.Seconds{}, tpot: map[int]unit.Seconds{}, full: d.full(), whole: d.whole(), lone: d.lone()}
 }
 
 func cached(m map[int]unit.Seconds, n int, f func(int) unit.Seconds) unit.Seconds {
@@ -127,21 +129,19 @@ func (p *DisaggPoint) scale(by float64) {
 // closed networks): a lone one waits for nobody.
 func (r *rates) at(x, y, n, c int) (DisaggPoint, float64) {
 	d := r.d
-	full := d.Prompts()
-	together := min(full, (c+x-1)/x) // prompts of equal users in a step of a prefill worker
+	together := min(d.Prompts(), (c+x-1)/x) // prompts of equal users in a step of a prefill worker
 	tpot := r.token(d.seen(n, x, y, c, together))
 	p := DisaggPoint{PrefillWorkers: x, DecodeWorkers: y, Sequences: n, TPOT: tpot, Transfer: d.Transfer}
 	answer := unit.Seconds(d.OSL-1) * tpot
 	p.Requests = float64(min(y*n, c)) / float64(answer)
-	step := cached(r.read, full, d.ReadTime)
-	p.PrefillBusy = p.Requests / float64(x) * float64(step) / float64(full)
+	p.PrefillBusy = p.Requests / float64(x) / r.most()
 	p.LinkBusy = p.Requests * float64(d.Transfer) / d.ways(x, y)
 	if p.PrefillBusy >= 1 || p.LinkBusy >= 1 {
-		p.Steady = d.Entry + step + d.Transfer
+		p.Steady = d.Entry + r.whole + d.Transfer
 		return p, math.Inf(1)
 	}
 	others := float64(c-1) / float64(c)
-	wait, read := r.reading(others*p.Requests/float64(x), others*p.PrefillBusy, float64(c-1)/float64(x), answer+d.Entry+d.Transfer)
+	wait, read := r.reading(x, others*p.Requests/float64(x), others*p.PrefillBusy, float64(c-1)/float64(x), answer+d.Entry+d.Transfer)
 	if d.InStep {
 		wait, read = 0, cached(r.read, together, d.ReadTime)
 	}

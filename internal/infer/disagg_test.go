@@ -121,7 +121,8 @@ func roles() *Disagg {
 func TestMatch(t *testing.T) {
 	d := roles()
 	m := d.Match(64)
-	read := 2 / float64(d.ReadTime(2))
+	full := 8192.0 / 4000
+	read := full / float64(d.Prefill.Step(&Batch{Prefill: 8192, Prompts: 3, PrefillPairs: full * pairs(4000)}).Total)
 	done := 64 / (499 * float64(d.TPOT(64)))
 	if want := done * 500 / (4*done/read + 8); math.Abs(m.TokensPerGPU/want-1) > 1e-12 || math.Abs(m.Ratio-done/read) > 1e-12 {
 		t.Errorf("%+v, want %g tokens/s/GPU", m, want)
@@ -228,14 +229,14 @@ func TestReadingWait(t *testing.T) {
 	for rho := 0.01; rho < 1; rho += 0.01 {
 		rate := rho / float64(one)
 		const many = 1e12
-		wait, read := r.reading(rate, rho, many, unit.Seconds(many/rate))
+		wait, read := r.reading(1, rate, rho, many, unit.Seconds(many/rate))
 		if want := one * waiting(rho); math.Abs(float64(wait/want-1)) > 1e-6 || math.Abs(float64(read/one-1)) > 1e-9 || wait < before {
 			t.Errorf("load %g: waits %g s and is read in %g, want %g and %g", rho, float64(wait), float64(read), float64(want), float64(one))
 		}
 		before = wait
 		fewer := wait
 		for _, users := range []float64{1000, 100, 10} {
-			some, _ := r.reading(rate, rho, users, unit.Seconds(users/rate))
+			some, _ := r.reading(1, rate, rho, users, unit.Seconds(users/rate))
 			if some > fewer*(1+1e-3) || float64(some)*rate > users {
 				t.Errorf("load %g: %g users wait %g s, more %g s", rho, users, float64(some), float64(fewer))
 			}

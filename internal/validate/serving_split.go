@@ -24,7 +24,7 @@ func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
 	profile := pre.engine.Setup().Profile
 	held := dec.engine.Holds(int64(r.ISL), int64(r.OSL))
 	d := &infer.Disagg{Prefill: &infer.Role{Inner: pre.stepper}, Decode: &infer.Role{Inner: dec.stepper}, PrefillGPUs: x.Prefill.GPUs(), DecodeGPUs: x.Decode.GPUs(), ISL: int64(r.ISL), OSL: int64(r.OSL),
-		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer, TransferGPUs: link.GPUs,
+		PrefillTokens: pre.engine.Setup().MaxBatchTokens * int64(x.Prefill.DP), PrefillRanks: x.Prefill.DP, MaxDecode: int(min(held, int64(r.Concurrency))), Spec: dec.spec, Transfer: transfer, TransferGPUs: link.GPUs,
 		Entry: profile.Entry(int64(r.ISL)), InStep: !r.Varied && profile.Separate}
 	if err := d.Check(); err != nil {
 		return nil, err

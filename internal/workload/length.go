@@ -58,6 +58,9 @@ func (l Length) Varies() bool { return l.Low < l.High }
 // Mean is the expected length in tokens.
 func (l Length) Mean() float64 { return (float64(l.Low) + float64(l.High)) / 2 }
 
+// Spread is the coefficient of variation of the lengths, each as likely as another.
+func (l Length) Spread() float64 { return float64(l.High-l.Low) / math.Sqrt(12) / l.Mean() }
+
 // Draw takes one length. A fixed length draws too, so that a stream's later
 // numbers do not depend on the spread.
 func (l Length) Draw(rng *rand.Rand) int {
