@@ -182,6 +182,8 @@ func inferQuestion(r *InferRequest) (*deploy.Question, error) {
 		return nil, fmt.Errorf("--expert-loads and --skew both say how experts are used: leave one out")
 	case r.Loads != nil && int64(len(r.Loads.Each)) != r.Model.MaxExperts():
 		return nil, fmt.Errorf("--expert-loads: %d loads for the %d routed experts of a layer of %s: give one each", len(r.Loads.Each), r.Model.MaxExperts(), r.Model.Name)
+	case r.Loads != nil && r.Loads.Most() > 1/float64(r.Model.FirstMoE().TopK)+1e-9:
+		return nil, fmt.Errorf("--expert-loads: one expert has %.3g of all loads and each token takes %d different ones of %s: no load can be above 1/%d of their sum", r.Loads.Most(), r.Model.FirstMoE().TopK, r.Model.Name, r.Model.FirstMoE().TopK)
 	case r.MemoryLimit < 0 || r.MemoryLimit > 1:
 		return nil, fmt.Errorf("--memory-limit %g: give a share of device memory from 0 to 1", r.MemoryLimit)
 	case len(r.Measured) > 0 && len(r.Clusters)*max(1, len(r.Speculation))*max(1, len(r.Weights))*max(1, len(r.KV)) > 1:

@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/plan"
@@ -25,6 +26,9 @@ type Explained struct {
 func ExplainInfer(ctx context.Context, r *InferRequest) (*InferAnswer, []Explained, error) {
 	if len(r.Measured) > 0 {
 		return nil, nil, fmt.Errorf("--calibrate scales whole steps and no operation of them: leave it out here, or ask infer")
+	}
+	if slices.Contains(r.Overlap, true) {
+		return nil, nil, fmt.Errorf("--overlap two-batch lays two halves of a step over each other, which no operation of them shows: leave it out here, or ask infer")
 	}
 	a, err := Infer(ctx, r)
 	if err != nil || !a.Best.Best.Fits {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -52,3 +53,6 @@ func (g *Given) Shares() []float64 {
 	}
 	return out
 }
+
+// Most is the largest share.
+func (g *Given) Most() float64 { return slices.Max(g.Shares()) }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"path/filepath"
@@ -59,15 +60,13 @@ tp, pp or dp). Values in a list are compared: clusters, formats, speculation, ro
 		if draw != nil && a.Best.Best.Fits && len(report.InferCharts(a)) == 0 {
 			return usagef("--plot %s: one point makes no curve: give several values of --concurrency or --net-rtt", plot)
 		}
+		var lost error // a file that cannot be written costs no answer
 		if draw != nil && a.Best.Best.Fits {
-			if err := writeFile(plot, func(w io.Writer) error { return draw(w, commandLine(cmd), a) }); err != nil {
-				return err
-			}
+			lost = writeFile(plot, func(w io.Writer) error { return draw(w, commandLine(cmd), a) })
 		}
-		if err := keep.answer(cmd, env, report.NewInferDoc(a)); err != nil {
-			return err
-		}
-		return showInfer(env, *asJSON, a)
+		kept := keep.answer(cmd, env, report.NewInferDoc(a))
+		shown := showInfer(env, *asJSON, a)
+		return cmp.Or(lost, kept, shown)
 	}
 	cmd.AddCommand(newInferRatioCommand(env))
 	return cmd

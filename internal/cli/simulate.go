@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -53,15 +54,16 @@ simulation and shows what was simulated. docs/formats.md lists traces and record
 		if err != nil {
 			return unfit(env, *asJSON, r.Service, "simulate", err)
 		}
+		if a.Result.Partial && a.Result.Done == 0 {
+			return errors.New("interrupted before a request was answered: nothing to show")
+		}
+		var lost error // a file that cannot be written costs no answer
 		if records != "" {
-			if err := writeFile(records, func(w io.Writer) error { return workload.WriteRecords(w, a.Result.Records) }); err != nil {
-				return err
-			}
+			lost = writeFile(records, func(w io.Writer) error { return workload.WriteRecords(w, a.Result.Records) })
 		}
-		if err := keep.answer(cmd, env, report.NewSimulateDoc(a)); err != nil {
-			return err
-		}
-		return showSimulation(env, *asJSON, a)
+		kept := keep.answer(cmd, env, report.NewSimulateDoc(a))
+		shown := showSimulation(env, *asJSON, a)
+		return cmp.Or(lost, kept, shown)
 	}
 	return cmd
 }

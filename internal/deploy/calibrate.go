@@ -54,7 +54,7 @@ func (q *Question) Calibrate(v *Variant, x plan.Serving, instances int) (*infer.
 		}
 		corrected := *at[rtt]
 		corrected.Correct(c)
-		s, err := corrected.steady(q, int64(n), int64(q.Slots))
+		s, err := corrected.steady(q, int64(n), int64(q.slots(x)))
 		return s.TPOT, err
 	}
 	return infer.Calibrate(q.AtRTT(v, x), b, in.spec.Tokens(), q.Measured, tpot)

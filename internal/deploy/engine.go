@@ -45,6 +45,15 @@ func (q *Question) sequences(x plan.Serving) int64 {
 	return infer.DefaultSequences
 }
 
+// slots is the question's limit of generating sequences of an instance as an engine keeps it, so
+// many on each replica; 0 = the engine's own.
+func (q *Question) slots(x plan.Serving) int {
+	if q.Slots == 0 {
+		return 0
+	}
+	return int(q.sequences(x)) * max(x.DP, 1)
+}
+
 // Build makes the instance of layout x. Where it does not fit the engine comes
 // with a *infer.MemoryError, for its memory table; other errors are bad input.
 func (q *Question) Build(v *Variant, x plan.Serving) (*Instance, error) {

@@ -19,7 +19,8 @@ func (in *Instance) limited(q *Question, v *Variant, p *Point) (*Point, error) {
 		}
 		return x
 	}
-	slots := last(most-1, in.slots, func(slots int) bool { return try(slots).TPOT <= q.SLO.TPOT })
+	each := max(p.Layout.DP, 1) // a limit is one of each replica
+	slots := each * last((most-1)/each, in.slots/each, func(n int) bool { return try(n*each).TPOT <= q.SLO.TPOT })
 	if slots == 0 || err != nil {
 		return nil, err
 	}

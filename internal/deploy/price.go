@@ -30,7 +30,7 @@ func (c *candidate) price(q *Question, v *Variant, cal *infer.Calibration) ([]*P
 		for _, r := range replicas(c.fixed, &c.instance, int(v.Cluster.GPUs), n) {
 			x := c.instance
 			x.Replicas = r
-			p, err := in.point(q, v, x, n, q.Slots)
+			p, err := in.point(q, v, x, n, q.slots(x))
 			if err != nil {
 				return nil, err
 			}

@@ -122,7 +122,7 @@ func (q *Question) pricer(v *Variant, p *Point, cal *infer.Calibration) (func(n 
 		return nil, err
 	}
 	return func(n int) (*Point, error) {
-		plain, err := b.at(n, q.Slots)
+		plain, err := b.at(n, q.slots(p.Layout.Serving))
 		if err != nil || b.in == nil || q.Slots > 0 || q.SLO.Meets(plain) {
 			return plain, err
 		}
