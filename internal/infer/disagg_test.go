@@ -244,3 +244,24 @@ func TestReadingWait(t *testing.T) {
 		}
 	}
 }
+
+// A longer prompt never has its first token earlier, nor more answers, whatever it leaves of a step of
+// its replica, alike or not.
+func TestLongerPromptsOfTwoRolesWaitLonger(t *testing.T) {
+	for _, ranks := range []int{1, 4} {
+		for _, spread := range []float64{0, 0.2 / math.Sqrt(3)} {
+			for _, users := range []int{1, 8, 64} {
+				before := DisaggPoint{}
+				for _, isl := range []int64{500, 1023, 1024, 1025, 1365, 1366, 2047, 2048, 2049, 2730, 2731, 3500, 4095, 4096, 4097, 5000, 6826, 7000, 8191, 8192, 8193, 9000, 9999, 12000, 16383, 16384, 16385, 20000} {
+					d := roles()
+					d.PrefillTokens, d.PrefillRanks, d.PrefillGPUs, d.Spread, d.ISL = 8192*int64(ranks), ranks, 4*ranks, spread, isl
+					p := d.Point(1, 1, users)
+					if p.Steady < before.Steady*(1-2e-3) || p.Requests > before.Requests*(1+2e-3) && before.Requests > 0 {
+						t.Errorf("%d replicas, spread %.2g, %d users, %d tokens: %g s and %g/s after %g s and %g/s", ranks, spread, users, isl, p.Steady, p.Requests, before.Steady, before.Requests)
+					}
+					before = p
+				}
+			}
+		}
+	}
+}

@@ -58,20 +58,19 @@ func (r *rates) reading(workers int, rate, rho, others float64, away unit.Second
 	return wait, read
 }
 
-// straddles is the share of a step more that a prompt takes which begins anywhere in a full
-// one: half of those whose tokens cross its end, the others are behind the end of a prompt that
-// waited. Prompts that are alike and fill steps evenly always begin at the same places.
+// straddles is the share of its time more that reading a prompt takes which begins anywhere in a
+// full step: half of a step for those whose tokens cross its end, the others are behind the end of
+// a prompt that waited. Prompts that are alike begin at the same places again and again and
+// cross only by what they leave of a step.
 func (d *Disagg) straddles() float64 {
 	fresh, budget := d.ISL-d.Cached, d.budget()
-	each := ceil(fresh, ceil(fresh, budget))
-	if d.Spread == 0 {
-		a, b := each, budget
-		for b > 0 {
-			a, b = b, a%b
-		}
-		each -= a
+	crosses := min(fresh, budget)
+	if d.Spread == 0 && fresh <= budget {
+		crosses = budget % fresh
+	} else if d.Spread == 0 {
+		crosses = ceil(fresh, budget)*budget - fresh
 	}
-	return float64(each) / float64(2*budget)
+	return float64(crosses) / float64(2*max(fresh, budget))
 }
 
 // none is the chance that none of Poisson's number of requests, mean on average for each of
