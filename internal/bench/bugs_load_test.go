@@ -129,8 +129,8 @@ func testSessionsArriveByThemselves(t *testing.T) {
 
 func testStageWaitsForItsRequests(t *testing.T) {
 	w := evaluate(t, steady(10*time.Second, 2, 10*ms), func(c *Config) { c.Levels, c.Requests = open(1000), 50 })
-	if s := &w.Stages[0]; s.Requests.OK != 50 || s.Unsent != 0 {
-		t.Errorf("%+v, %d unsent", s.Requests, s.Unsent)
+	if s := &w.Stages[0]; s.Requests.OK != 50 || *s.Unsent != 0 {
+		t.Errorf("%+v, %d unsent", s.Requests, *s.Unsent)
 	}
 	synctest.Test(t, func(t *testing.T) {
 		w := &world{}
@@ -138,8 +138,8 @@ func testStageWaitsForItsRequests(t *testing.T) {
 		defer stop()
 		w.run(ctx, stop, steady(10*time.Second, 2, 10*ms), func(c *Config) { c.Levels, c.Requests = open(1), 10 })
 		s := &w.Stages[0]
-		if s.Unsent != 7 || s.Requests.Cancelled != 3 || s.Requests.Sent != 3 || !s.Partial || !w.Partial {
-			t.Errorf("interrupted: %+v, %d unsent, partial %v", s.Requests, s.Unsent, s.Partial)
+		if *s.Unsent != 7 || s.Requests.Cancelled != 3 || s.Requests.Sent != 3 || !s.Partial || !w.Partial {
+			t.Errorf("interrupted: %+v, %d unsent, partial %v", s.Requests, *s.Unsent, s.Partial)
 		}
 	})
 }

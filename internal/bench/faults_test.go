@@ -114,7 +114,7 @@ func TestMergeIsExact(t *testing.T) {
 		x.Origin = half[i%2]
 		parts = append(parts, x.after(shift))
 	}
-	d, err := Merge(parts, nil)
+	d, err := Merge([]*Recorded{{Records: parts}}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -136,10 +136,10 @@ func TestMergeRefusesRunsApart(t *testing.T) {
 		o := &Origin{Run: "x", Worker: string(rune('a' + i)), Model: "m", URL: "http://" + string(rune('a'+i)), Started: started, Mode: Closed, Level: 1}
 		list = append(list, &Record{ID: "1", Origin: o, Scheduled: 1, End: 5 * time.Second})
 	}
-	if _, err := Merge(list, nil); err == nil || !strings.Contains(err.Error(), "x c began 7") {
+	if _, err := Merge([]*Recorded{{Records: list}}, nil); err == nil || !strings.Contains(err.Error(), "x c began 7") {
 		t.Error(err)
 	}
-	if d, err := Merge(list[:2], nil); err != nil || len(d.Warnings) != 1 {
+	if d, err := Merge([]*Recorded{{Records: list[:2]}}, nil); err != nil || len(d.Warnings) != 1 {
 		t.Errorf("%v, %v: of two addresses one warning is due", d, err)
 	}
 }

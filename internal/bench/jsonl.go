@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/ridgeline/ridgeline/internal/openai"
-	"github.com/ridgeline/ridgeline/internal/workload"
 )
 
 // line is a record in a file. Its keys are those of the simulator's records where
@@ -120,13 +119,17 @@ func stamp(t Timestamp, happened bool) *float64 {
 // maxLine bounds one line: 100,000 chunks with their stamps take 2 MB.
 const maxLine = 64 << 20
 
-// maxOutput bounds the tokens of one answer: far beyond any model's context.
-const maxOutput = 1 << 21
+// Recorded is a file of records.
+type Recorded struct {
+	Name    string
+	Records []*Record
+	Cut     bool // it ends within a line, which is left out
+}
 
 // ReadRecords reads what a RecordWriter wrote. Any line that is not understood is
 // an error that names it; a last line without its end is one that a killed run
 // left half written, and is left out. name is what complaints call the file.
-func ReadRecords(from io.Reader, name string) ([]*Record, error) {
+func ReadRecords(from io.Reader, name string) (*Recorded, error) {
 	var list []*Record
 	origins := map[Origin]*Origin{}
 	s := bufio.NewScanner(from)
@@ -162,7 +165,7 @@ func ReadRecords(from io.Reader, name string) ([]*Record, error) {
 		}
 		return nil, fmt.Errorf("%s: no record: give a file that `bench --records` wrote", name)
 	}
-	return list, nil
+	return &Recorded{name, list, half != nil}, nil
 }
 
 // record is the record of a line; what no client can have written is an error.
@@ -202,8 +205,8 @@ func (l *line) record() (*Record, error) {
 		c := openai.Chunk{At: t}
 		if len(l.Tokens) > 0 {
 			c.Tokens = l.Tokens[i]
-			if sum += c.Tokens; c.Tokens < 0 || c.Tokens > maxOutput || sum > maxOutput {
-				return nil, fmt.Errorf("chunk_tokens: must be 0 or more, and %d in all at most", maxOutput)
+			if sum += c.Tokens; c.Tokens < 0 || c.Tokens > openai.MostCompletion || sum > openai.MostCompletion {
+				return nil, fmt.Errorf("chunk_tokens: must be 0 or more, and %d in all at most", openai.MostCompletion)
 			}
 		}
 		if i > 0 && t < r.Chunks[i-1].At {
@@ -217,8 +220,8 @@ func (l *line) record() (*Record, error) {
 		}
 	}
 	if u := l.Usage; u != nil {
-		if u.Prompt < 0 || u.Completion < 0 || u.Prompt > workload.MaxTokens || u.Completion > maxOutput {
-			return nil, fmt.Errorf("usage: must be 0 or more tokens, and %d at most", maxOutput)
+		if u.Prompt < 0 || u.Completion < 0 || u.Prompt > openai.MostPrompt || u.Completion > openai.MostCompletion {
+			return nil, fmt.Errorf("usage: must be 0 or more tokens, at most %d of a prompt and %d of an answer", openai.MostPrompt, openai.MostCompletion)
 		}
 		r.Usage = openai.Usage{Known: true, Prompt: u.Prompt, Completion: u.Completion, Reasoning: u.Reasoning, Cached: u.Cached, Continuous: u.Continuous}
 	}

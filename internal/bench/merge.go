@@ -7,12 +7,19 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/ridgeline/ridgeline/internal/note"
 )
 
 // Merge joins the records of several workers: stages by their number, whose levels
 // add up, on one time line that begins with the first worker. Every metric is
-// derived anew from all records.
-func Merge(all []*Record, slo *SLO) (*Report, error) {
+// derived anew from all records, and what they tell of the load and its answers is warned of
+// as their runs did. What follows a file's cut end is missing from its last stage on.
+func Merge(files []*Recorded, slo *SLO) (*Report, error) {
+	var all []*Record
+	for _, f := range files {
+		all = append(all, f.Records...)
+	}
 	if len(all) == 0 {
 		return nil, fmt.Errorf("no records to join")
 	}
@@ -23,8 +30,8 @@ func Merge(all []*Record, slo *SLO) (*Report, error) {
 		}
 	}
 	d := &Report{URL: first.URL, Model: first.Model, Endpoint: first.Endpoint, SLO: slo, Stages: []Stage{}, Warnings: []string{}, Labels: map[string]string{}}
-	whole, frac := int64(first.Started), first.Started-float64(int64(first.Started))
-	d.Started = time.Unix(whole, int64(frac*1e9)).UTC().Format(time.RFC3339)
+	full, frac := int64(first.Started), first.Started-float64(int64(first.Started))
+	d.Started = time.Unix(full, int64(frac*1e9)).UTC().Format(time.RFC3339)
 	stages := map[int][]*Record{}
 	workers := map[string]bool{}
 	seen := map[string]bool{}
@@ -53,6 +60,7 @@ func Merge(all []*Record, slo *SLO) (*Report, error) {
 	}
 	d.Load = fmt.Sprintf("records of %d workers", len(workers))
 	d.Worker = names(all)
+	whole := d.cut(files)
 	for i := range maxStages {
 		list, ok := stages[i]
 		if !ok {
@@ -62,6 +70,7 @@ func Merge(all []*Record, slo *SLO) (*Report, error) {
 		if err != nil {
 			return nil, fmt.Errorf("stage %d: %w", i, err)
 		}
+		s.Partial = i >= whole
 		d.Stages = append(d.Stages, s)
 		d.Seconds = max(d.Seconds, s.To)
 	}
@@ -133,8 +142,42 @@ func mergeStage(list []*Record, slo *SLO) (Stage, error) {
 		r.Origin = &o
 	}
 	s := NewStage(list, slo)
+	s.Notes = warnings(loadOf(list), &s, list)
+	s.Warnings = s.Notes.Texts()
 	s.Client = UnknownClient("records do not tell how their workers ran: see their own reports")
 	return s, nil
+}
+
+// cut marks the report partial where a file ends within a line, and gives the first stage that
+// may lack requests for it.
+func (d *Report) cut(files []*Recorded) (stage int) {
+	stage = maxStages + 1
+	for _, f := range files {
+		if !f.Cut {
+			continue
+		}
+		last := 0
+		for _, r := range f.Records {
+			last = max(last, r.Stage)
+		}
+		stage, d.Partial = min(stage, last), true
+		n := note.New(note.RecordsCut, "file stage", "%s ends within a line: its run was killed or the file was cut; what came after is missing, from stage %d on", f.Name, last+1)
+		d.Notes, d.Warnings = append(d.Notes, n), append(d.Warnings, n.Text)
+	}
+	return stage
+}
+
+// loadOf is what records tell of the settings of their run; how long users thought is not
+// told, and may have emptied the places of those with several turns.
+func loadOf(list []*Record) *Config {
+	c := &Config{Turns: 1}
+	for _, r := range list {
+		c.Stream, c.Turns = c.Stream || r.Stream, max(c.Turns, r.Turn+1)
+	}
+	if c.Turns > 1 {
+		c.Think = 1
+	}
+	return c
 }
 
 // names are the workers', in order.

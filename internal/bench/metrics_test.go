@@ -139,11 +139,11 @@ func TestRecordsComeBack(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	list, err := ReadRecords(strings.NewReader(b.String()+`{"id": "half`), "x")
+	x, err := ReadRecords(strings.NewReader(b.String()+`{"id": "half`), "x")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff([]*Record{r, bad}, list); d != "" {
+	if d := cmp.Diff(&Recorded{"x", []*Record{r, bad}, true}, x); d != "" {
 		t.Error(d)
 	}
 }
@@ -155,11 +155,11 @@ func FuzzReadRecords(f *testing.F) {
 	}
 	f.Add(b.String())
 	f.Fuzz(func(t *testing.T, text string) {
-		list, err := ReadRecords(strings.NewReader(text), "x")
+		x, err := ReadRecords(strings.NewReader(text), "x")
 		if err != nil {
 			return
 		}
-		s := NewStage(list, &SLO{TTFT: 1, At: "p90"})
+		s := NewStage(x.Records, &SLO{TTFT: 1, At: "p90"})
 		if q := s.Requests; q.Sent != q.OK+q.Failed+q.Truncated+q.Cancelled {
 			t.Errorf("%+v", q)
 		}

@@ -50,8 +50,8 @@ func TestWarmupLeavesTheDuration(t *testing.T) {
 		if w.err != nil {
 			t.Fatalf("%s: %v", x.name, w.err)
 		}
-		if s := &w.Stages[0]; s.Warmup != x.warmup || s.Requests.OK != x.counts || s.Unsent != 0 {
-			t.Errorf("%s: %d warm, %+v, %d unsent: want %d and %d", x.name, s.Warmup, s.Requests, s.Unsent, x.warmup, x.counts)
+		if s := &w.Stages[0]; s.Warmup != x.warmup || s.Requests.OK != x.counts || *s.Unsent != 0 {
+			t.Errorf("%s: %d warm, %+v, %d unsent: want %d and %d", x.name, s.Warmup, s.Requests, *s.Unsent, x.warmup, x.counts)
 		}
 	}
 }
@@ -63,7 +63,7 @@ func TestWarmupOfRandomArrivals(t *testing.T) {
 		c.Levels[0].Arrival.Process, c.Levels[0].Arrival.Variation = workload.Poisson, 1
 	})
 	s := &w.Stages[0]
-	if s.Warmup != 200 || s.Unsent != 0 || s.To-s.From < 58 || s.To-s.From > 60.1 || s.Requests.OK < 540 || s.Requests.OK > 660 {
+	if s.Warmup != 200 || *s.Unsent != 0 || s.To-s.From < 58 || s.To-s.From > 60.1 || s.Requests.OK < 540 || s.Requests.OK > 660 {
 		t.Errorf("%d warm, %+v over %g s", s.Warmup, s.Requests, s.To-s.From)
 	}
 }

@@ -74,7 +74,7 @@ type Stage struct {
 	Achieved    Figure  `json:"achieved_rate"`   // requests/s that were dispatched
 	Arrival     string  `json:"arrival"`         // law of an open loop
 	NetDelay    string  `json:"net_delay"`       // one way, put between client and service; "" = none
-	Unsent      int     `json:"unsent"`          // scheduled, and never sent
+	Unsent      *int    `json:"unsent"`          // scheduled, and never sent; null where nobody knows
 	Warmup      int     `json:"warmup_requests"` // sent before, in no figure
 	Partial     bool    `json:"partial"`         // interrupted
 	Meets       *bool   `json:"meets_slo"`       // null without an SLO

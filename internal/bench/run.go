@@ -151,7 +151,7 @@ func (r *run) stage(ctx context.Context, i, of int, l Level) *Stage {
 	server := w.finish()
 	r.live.end()
 	s := NewStage(k.records, r.c.SLO)
-	s.Mode, s.Unsent, s.Partial, s.NetDelay = l.Mode, unsent, ctx.Err() != nil, l.NetDelay
+	s.Mode, s.Unsent, s.Partial, s.NetDelay = l.Mode, &unsent, ctx.Err() != nil, l.NetDelay
 	if l.Mode != Closed {
 		s.Concurrency = r.c.Cap
 	}

@@ -20,7 +20,7 @@ func NewStage(records []*Record, slo *SLO) Stage {
 		o := records[0].Origin
 		s.Mode, s.Arrival, s.NetDelay = o.Mode, o.Arrival, o.NetDelay
 		if s.Mode == Closed {
-			s.Concurrency = int(o.Level)
+			s.Concurrency, s.Unsent = int(o.Level), new(int) // a request is due when it is sent
 		} else {
 			s.Rate, basis = o.Level, Response
 		}

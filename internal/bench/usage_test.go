@@ -7,7 +7,7 @@ import (
 // A count of no tokens beside chunks that carry some is no count: chunks are counted, and
 // the report says so.
 func TestImpossibleCounts(t *testing.T) {
-	for _, n := range []any{0, -8, 1e18} {
+	for _, n := range []any{0, -8, 1 << 22, 999_999_999, 1e9, 1e18} {
 		w := evaluate(t, func(_ *asked, s *stream) {
 			s.tokens(8, 10*ms)
 			s.finish()

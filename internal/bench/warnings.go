@@ -79,8 +79,8 @@ func (s *Stage) loadWarnings(c *Config, records []*Record) (list note.List) {
 	case s.Mode == Open && s.Achieved > 0 && s.Requests.Sent >= leastForRate && s.Client.Valid && s.Slip.P99 > lagFloor:
 		list = append(list, note.New(note.LeftLate, "", "requests left %.3g ms after their time (p99)", s.Slip.P99).With("seconds", s.Slip.P99/1e3))
 	}
-	if s.Unsent > 0 {
-		list.Say(note.NeverSent, "requests", "%d requests were due and never sent", s.Unsent)
+	if s.Unsent != nil && *s.Unsent > 0 {
+		list.Say(note.NeverSent, "requests", "%d requests were due and never sent", *s.Unsent)
 	}
 	if few {
 		list.Say(note.FewInFlight, "mean users requests", "on average %.3g of %d were in flight: the figures are of a lighter load than asked for; take %d requests or more", s.InFlight, s.Concurrency, perUser*s.Concurrency)

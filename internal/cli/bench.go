@@ -91,9 +91,7 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 	case f.records == "-":
 		write = bench.NewRecordWriter(env.Stdout).Write
 	case f.records != "":
-		if file, err = createRecords(f.records); err != nil {
-			return err
-		}
+		file = &recordFile{name: f.records}
 		write = file.write
 	}
 	var samples api.BenchSamples
@@ -110,7 +108,9 @@ func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {
 	})
 	watch.clear()
 	if file != nil {
-		d.Records = f.records
+		if file.f != nil {
+			d.Records = f.records
+		}
 		if lost := file.close(); lost != nil {
 			d.Unwritten = lost.Error()
 		} else {

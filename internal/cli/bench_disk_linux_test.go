@@ -122,3 +122,23 @@ func TestDiskIsFull(t *testing.T) {
 		}
 	}
 }
+
+// A line that fits by half is taken back at once: the file holds whole lines whenever the
+// program ends.
+func TestRecordsAreWholeLines(t *testing.T) {
+	name := filepath.Join(smallDisk(t), "records.jsonl")
+	r := &recordFile{name: name}
+	line := []byte(strings.Repeat("x", 9999) + "\n")
+	var err error
+	for range 100 {
+		if _, err = r.Write(line); err != nil {
+			break
+		}
+	}
+	if b, e := os.ReadFile(name); err == nil || e != nil || len(b) == 0 || len(b)%len(line) != 0 {
+		t.Errorf("%v; %d bytes, %v", err, len(b), e)
+	}
+	if err := r.close(); err == nil || !strings.HasPrefix(err.Error(), "1 records could not be written") {
+		t.Errorf("%v", err)
+	}
+}

@@ -31,7 +31,7 @@ at each worker's start, so let the workers' clocks agree.`,
 		if err := checkOutputs(cmd, benchFiles, args...); err != nil {
 			return err
 		}
-		var all []*bench.Record
+		var files []*bench.Recorded
 		for _, name := range args {
 			f, err := input.Open(name)
 			if err != nil {
@@ -42,7 +42,7 @@ at each worker's start, so let the workers' clocks agree.`,
 			if err != nil {
 				return badInput(err)
 			}
-			all = append(all, list...)
+			files = append(files, list)
 		}
 		var with *bench.SLO
 		if cmd.Flags().Changed("slo") {
@@ -52,18 +52,15 @@ at each worker's start, so let the workers' clocks agree.`,
 			slo.At = at
 			with = &slo
 		}
-		d, err := bench.Merge(all, with)
+		d, err := bench.Merge(files, with)
 		if err != nil {
 			return badInput(err)
 		}
 		if records != "" {
-			file, err := createRecords(records)
-			if err != nil {
-				return err
-			}
-			for _, r := range all {
-				if err = file.write(r); err != nil {
-					break
+			file := &recordFile{name: records}
+			for _, x := range files {
+				for _, r := range x.Records {
+					_ = file.write(r) // close tells of those that could not be written
 				}
 			}
 			if err := file.close(); err != nil {

@@ -11,45 +11,66 @@ import (
 
 // recordFile keeps the records of a run on disk, each as it ends. When the disk
 // refuses, records wait in memory, and are tried again with the next one and at
-// the end: nothing that was received is lost to a moment without room.
+// the end: nothing that was received is lost to a moment without room. An older file is
+// replaced when the first record comes: until then its records are the last ones there are.
 type recordFile struct {
-	f    *os.File
+	name string
+	f    *os.File     // nil until then
 	end  int64        // of what is whole on disk
 	wait bytes.Buffer // lines that are not
 }
 
-func createRecords(name string) (*recordFile, error) {
-	f, err := os.Create(name)
-	if err != nil {
-		return nil, usagef("--records: %w: name a file that can be written", err)
-	}
-	return &recordFile{f: f}, nil
+// write adds a record.
+func (r *recordFile) write(x *bench.Record) error { return bench.NewRecordWriter(r).Write(x) }
+
+// Write adds a line; one that cannot be written now waits.
+func (r *recordFile) Write(line []byte) (int, error) {
+	r.wait.Write(line)
+	return len(line), r.flush()
 }
 
-func (r *recordFile) write(x *bench.Record) error {
-	if err := bench.NewRecordWriter(&r.wait).Write(x); err != nil {
+// open makes the file, empty.
+func (r *recordFile) open() (err error) {
+	if r.f == nil {
+		r.f, err = os.Create(r.name)
+	}
+	return err
+}
+
+// flush writes what waits; of a write that failed half way nothing stays.
+func (r *recordFile) flush() error {
+	if r.wait.Len() == 0 {
+		return nil
+	}
+	if err := r.open(); err != nil {
 		return err
 	}
-	return r.flush()
-}
-
-// flush writes what waits; of a write that failed half way nothing counts.
-func (r *recordFile) flush() error {
 	n, err := r.f.WriteAt(r.wait.Bytes(), r.end)
 	if err != nil {
-		return err
+		return errors.Join(err, r.cut())
 	}
 	r.end += int64(n)
 	r.wait.Reset()
 	return nil
 }
 
-// close tries once more and leaves a file of whole lines only.
+// cut takes half a line away; a device has no end that could be set.
+func (r *recordFile) cut() error {
+	if info, err := r.f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	return r.f.Truncate(r.end)
+}
+
+// close tries once more.
 func (r *recordFile) close() error {
 	err := r.flush()
 	if err != nil {
 		lines := bytes.Count(r.wait.Bytes(), []byte("\n"))
-		err = errors.Join(fmt.Errorf("%d records could not be written: %w", lines, err), r.f.Truncate(r.end))
+		err = fmt.Errorf("%d records could not be written: %w", lines, err)
+	}
+	if r.f == nil {
+		return err
 	}
 	return errors.Join(err, r.f.Close())
 }

@@ -58,8 +58,8 @@ func TestRecordsOnStdout(t *testing.T) {
 	if code := Run(args, strings.NewReader(""), &out, &errs); code != 0 {
 		t.Fatalf("exit %d: %s", code, errs.String())
 	}
-	if list, err := bench.ReadRecords(bytes.NewReader(out.Bytes()), "stdout"); err != nil || len(list) != 6 {
-		t.Errorf("%d records, %v: want 6 of\n%s", len(list), err, out.String())
+	if x, err := bench.ReadRecords(bytes.NewReader(out.Bytes()), "stdout"); err != nil || len(x.Records) != 6 || x.Cut {
+		t.Errorf("%+v, %v: want 6 records of\n%s", x, err, out.String())
 	}
 }
 

@@ -1,11 +1,10 @@
 package cli
 
 import (
-	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"github.com/spf13/cobra"
 
@@ -143,23 +142,15 @@ func (f *emulateFlags) config(cmd *cobra.Command, env *Env, asJSON bool) (c emul
 const fastest = 1e6
 
 // serve runs the server until an interrupt and says what it did.
-func (f *emulateFlags) serve(ctx context.Context, env *Env, c emulate.Config, asJSON bool) (err error) {
-	var log *emulate.Log
+func (f *emulateFlags) serve(ctx context.Context, env *Env, c emulate.Config, asJSON bool) error {
+	file := &recordFile{name: f.record}
+	log := emulate.NewLog(file)
 	if f.record != "" {
-		file, err := os.Create(f.record)
-		if err != nil {
-			return usagef("--record: %w: name a file that can be written", err)
-		}
-		to := bufio.NewWriter(file)
-		log = emulate.NewLog(to)
-		c.Observe = log.Add
-		defer func() {
-			for _, e := range []error{log.Err(), to.Flush(), file.Close()} {
-				if err == nil && e != nil {
-					err = fmt.Errorf("--record %s: %w", f.record, e)
-				}
+		c.Observe = func(r *emulate.Record) {
+			if err := log.Add(r); err != nil {
+				fmt.Fprintf(env.Stderr, "warning: --record %s: %v: this request and those after it are not in the file\n", f.record, err)
 			}
-		}()
+		}
 	}
 	s, err := emulate.New(c)
 	if err != nil {
@@ -169,13 +160,28 @@ func (f *emulateFlags) serve(ctx context.Context, env *Env, c emulate.Config, as
 	if err != nil {
 		return badInput(fmt.Errorf("--listen %s: %w: give a free address such as 127.0.0.1:8000", f.listen, err))
 	}
+	if f.record != "" {
+		if err := file.open(); err != nil {
+			return errors.Join(usagef("--record: %w: name a file that can be written", err), l.Close())
+		}
+	}
 	fmt.Fprintf(env.Stderr, "emulating %s on http://%s/v1 (interrupt to stop)\n", c.Model, l.Addr())
-	if err := s.Serve(ctx, l); err != nil {
-		return err
+	err = s.Serve(ctx, l)
+	lost := log.Err()
+	if lost != nil {
+		file.wait.Reset() // the first that failed is counted among those that are missing
+	}
+	if lost = errors.Join(lost, file.close()); lost != nil {
+		lost = fmt.Errorf("--record %s: %w", f.record, lost)
+	}
+	if err != nil {
+		return errors.Join(err, lost)
 	}
 	sum := s.Summary()
 	if asJSON {
-		return report.JSON(env.Stdout, report.NewEmulateDoc(c.Model, &sum))
+		err = report.JSON(env.Stdout, report.NewEmulateDoc(c.Model, &sum))
+	} else {
+		err = env.print(func(p *report.Page) { report.Emulate(p, c.Model, &sum) })
 	}
-	return env.print(func(p *report.Page) { report.Emulate(p, c.Model, &sum) })
+	return errors.Join(err, lost)
 }

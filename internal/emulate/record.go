@@ -2,6 +2,7 @@ package emulate
 
 import (
 	"encoding/json"
+	"fmt"
 	"io"
 	"sync"
 	"time"
@@ -79,12 +80,13 @@ func (r *Record) simulated(s *workload.Record, wall func(time.Duration) float64)
 	}
 }
 
-// Log writes records as JSON lines; it is safe for calls that overlap. Err is the
-// first write that failed: nothing is written after it.
+// Log writes records as JSON lines, a write each; it is safe for calls that overlap. Nothing is
+// written after a write that failed.
 type Log struct {
-	mu  sync.Mutex
-	e   *json.Encoder
-	err error
+	mu   sync.Mutex
+	e    *json.Encoder
+	err  error
+	lost int
 }
 
 // NewLog writes to w.
@@ -94,18 +96,26 @@ func NewLog(w io.Writer) *Log {
 	return &Log{e: e}
 }
 
-// Add writes one record.
-func (l *Log) Add(r *Record) {
+// Add writes one record; the error is that of the first write that fails, told once.
+func (l *Log) Add(r *Record) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.err == nil {
-		l.err = l.e.Encode(r)
+	if l.err != nil {
+		l.lost++
+		return nil
 	}
+	if l.err = l.e.Encode(r); l.err != nil {
+		l.lost++
+	}
+	return l.err
 }
 
-// Err tells whether everything was written.
+// Err tells how many records were not written, and why; nil where all were.
 func (l *Log) Err() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.err
+	if l.err == nil {
+		return nil
+	}
+	return fmt.Errorf("%d records were not written: %w", l.lost, l.err)
 }

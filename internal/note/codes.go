@@ -62,6 +62,7 @@ const (
 	NeverSent       Code = "never_sent"
 	ShortSteady     Code = "short_steady"
 	FewInFlight     Code = "few_in_flight"
+	RecordsCut      Code = "records_cut"
 	PrefixHits      Code = "prefix_hits"
 	TTFTApart       Code = "ttft_apart"
 	ChunksTogether  Code = "chunks_together"

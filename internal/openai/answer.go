@@ -45,6 +45,24 @@ type Usage struct {
 	Continuous bool // it came with every chunk, so that the tokens of each are known
 }
 
+// The most tokens of one prompt and of one answer that a server can have meant: beyond any
+// model's context. A count above says nothing.
+const (
+	MostPrompt     = 1 << 24
+	MostCompletion = 1 << 21
+)
+
+// possible is the usage without counts that cannot be.
+func (u Usage) possible() Usage {
+	if u.Prompt > MostPrompt {
+		u.Prompt = 0
+	}
+	if u.Completion > MostCompletion {
+		u.Completion = 0
+	}
+	return u
+}
+
 // Connection is what it took to have a connection. All is zero for a reused one.
 type Connection struct {
 	Reused            bool

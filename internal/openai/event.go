@@ -199,9 +199,9 @@ func (x *exchange) take(at time.Duration, kind, data []byte) error {
 func (x *exchange) use(e *event, at time.Duration) {
 	a := x.answer
 	tokens := 0
-	if u := &e.usage; u.Known && (u.Completion > 0 || u.Prompt > 0) {
+	if u := e.usage.possible(); u.Known && (u.Completion > 0 || u.Prompt > 0) {
 		tokens = u.Completion - a.Usage.Completion
-		a.Usage = *u
+		a.Usage = u
 	}
 	if !e.some {
 		return

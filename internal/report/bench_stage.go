@@ -82,8 +82,12 @@ func stageFacts(s *bench.Stage) (facts [][2]string) {
 	add := func(name, format string, args ...any) {
 		facts = append(facts, [2]string{name, fmt.Sprintf(format, args...)})
 	}
-	add("requests", "%d sent: %d ok, %d failed, %d truncated, %d cancelled; %d to warm up, %d never sent",
-		s.Requests.Sent, s.Requests.OK, s.Requests.Failed, s.Requests.Truncated, s.Requests.Cancelled, s.Warmup, s.Unsent)
+	unsent := "how many were never sent is not known"
+	if s.Unsent != nil {
+		unsent = fmt.Sprintf("%d never sent", *s.Unsent)
+	}
+	add("requests", "%d sent: %d ok, %d failed, %d truncated, %d cancelled; %d to warm up, %s",
+		s.Requests.Sent, s.Requests.OK, s.Requests.Failed, s.Requests.Truncated, s.Requests.Cancelled, s.Warmup, unsent)
 	tokens := fmt.Sprintf("%s in and %s out per request (mean)", ms(s.Input, "mean"), ms(s.Output, "mean"))
 	if s.PerChunk > 0 { // no answer has less than a token per chunk: 0 is of none, and another tool may not state it
 		tokens += fmt.Sprintf("; %s per chunk; the service counted %.0f %% of the answers", number4(s.PerChunk), 100*s.Counted)

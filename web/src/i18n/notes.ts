@@ -73,6 +73,7 @@ export const viNotes: Record<string, Wording> = {
   never_sent: (v, f) => `${f.int(n(v, 'requests'))} yêu cầu đến hạn mà không được gửi.`,
   short_steady: () => 'Tải chỉ ổn định chưa đến nửa giai đoạn: hãy lấy khoảng ổn định, hoặc thêm yêu cầu.',
   few_in_flight: (v, f) => `Trung bình chỉ ${f.num(n(v, 'mean'))} trên ${f.int(n(v, 'users'))} yêu cầu đồng thời: số đo là của mức tải nhẹ hơn mức đã yêu cầu; hãy đặt từ ${f.int(n(v, 'requests'))} yêu cầu trở lên.`,
+  records_cut: (v, f) => `${w(v, 'file')} kết thúc giữa một dòng: lần chạy đã bị ngắt hoặc tệp bị cắt; phần sau đó bị thiếu, kể từ giai đoạn ${f.int(n(v, 'stage'))}.`,
   prefix_hits: (v, f) => `${f.percent(n(v, 'share'))} token của prompt đến từ bộ đệm tiền tố dù mọi prompt đều mới: hãy xóa bộ đệm, hoặc tìm tải khác trên dịch vụ.`,
   ttft_apart: (v, f) => `Máy khách thấy token đầu tiên sau ${f.seconds(n(v, 'client_seconds'))}, dịch vụ sau ${f.seconds(n(v, 'service_seconds'))}: hãy xem những gì nằm giữa, hoặc bộ phân tích suy luận.`,
   chunks_together: (v, f) => `${f.percent(n(v, 'share'))} số mảnh được đọc cùng mảnh trước: dịch vụ, thứ nằm giữa hoặc máy khách giữ các mảnh lại.`,
