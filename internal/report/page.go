@@ -45,23 +45,25 @@ func NewPage(w io.Writer) *Page {
 // Flush writes what is buffered and returns the first error of the page.
 func (p *Page) Flush() error { return p.w.Flush() }
 
-// Line prints one line as it is.
-func (p *Page) Line(format string, args ...any) { fmt.Fprintf(p.w, format+"\n", args...) }
+// Line prints one line as it is, but for what would steer a terminal.
+func (p *Page) Line(format string, args ...any) {
+	p.w.WriteString(harmlessLines(fmt.Sprintf(format+"\n", args...)))
+}
 
 // Heading prints a line that starts a section.
 func (p *Page) Heading(format string, args ...any) {
-	text := fmt.Sprintf(format, args...)
+	text := harmless(fmt.Sprintf(format, args...))
 	if p.Bold {
 		text = "\x1b[1m" + text + "\x1b[0m"
 	}
-	p.Line("%s", text)
+	p.w.WriteString(text + "\n")
 }
 
 // Text prints a paragraph, wrapped at words; lines after the first are indented
 // by indent columns.
 func (p *Page) Text(indent int, format string, args ...any) {
 	pad := strings.Repeat(" ", indent)
-	for i, line := range wrap(fmt.Sprintf(format, args...), p.Width-indent) {
+	for i, line := range wrap(harmless(fmt.Sprintf(format, args...)), p.Width-indent) {
 		if i > 0 {
 			line = pad + line
 		}

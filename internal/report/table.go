@@ -23,16 +23,23 @@ const gap = "  " // between columns
 func (p *Page) Table(columns []Column, rows [][]string) {
 	head := make([]string, len(columns))
 	widths := make([]int, len(columns))
+	shown := make([][]string, len(rows))
+	for k, r := range rows {
+		shown[k] = make([]string, len(r))
+		for i, c := range r {
+			shown[k][i] = harmless(c)
+		}
+	}
 	for i, c := range columns {
 		head[i], widths[i] = c.Head, utf8.RuneCountInString(c.Head)
-		for _, r := range rows {
+		for _, r := range shown {
 			widths[i] = max(widths[i], utf8.RuneCountInString(r[i]))
 		}
 	}
 	if strings.Join(head, "") != "" {
 		p.row(columns, widths, head)
 	}
-	for _, r := range rows {
+	for _, r := range shown {
 		p.row(columns, widths, r)
 	}
 }

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/ridgeline/ridgeline/internal/input"
 )
@@ -156,6 +158,9 @@ func CheckName(name string) error {
 	_, err := strconv.ParseInt(name, 10, 64)
 	if _, back := ago(name); back || err == nil {
 		return fmt.Errorf("%q means a run by its number or age: choose another name", name)
+	}
+	if strings.ContainsFunc(name, unicode.IsControl) || !utf8.ValidString(name) {
+		return fmt.Errorf("%q holds control characters: give a plain name", name)
 	}
 	return nil
 }

@@ -40,7 +40,7 @@ func run(name string) *Run {
 // A name that means a run by number or age could never be found again.
 func TestNamesThatMeanOtherRuns(t *testing.T) {
 	d := open(t, filepath.Join(t.TempDir(), "runs.db"))
-	for name, ok := range map[string]bool{"last": false, "last~1": false, "12": false, "-1": false, "+3": false, "": true, "last-1": true, "last~x": true, "lastly": true, "v12": true, "last1": true} {
+	for name, ok := range map[string]bool{"last": false, "last~1": false, "12": false, "-1": false, "+3": false, "": true, "last-1": true, "last~x": true, "lastly": true, "a\nb": false, "\x1b[31mred": false, "\xff": false, "v12": true, "last1": true} {
 		_, err := d.Add(t.Context(), run(name))
 		if (err == nil) != ok || (CheckName(name) == nil) != ok {
 			t.Errorf("%q: %v, want accepted %t", name, err, ok)
