@@ -71,25 +71,35 @@ func TestIntervalsHoldWhatTheyPromise(t *testing.T) {
 	}
 }
 
-// Of few requests too: 8 on each side, drawn alike, differ by a plain bootstrap in 10 to 13
-// of 100 pairs. 20 of 400 are expected, 4.4 their deviation.
+// Of few requests too: the plain bootstrap of a mean holds 87 to 92 % of pairs that are alike,
+// 95 % are expected, 1.1 % their deviation. That of a median is wider than it need be, for it
+// ends at values of the sample; widened as the mean's it would hold up to 99 %.
 func TestIntervalsOfFewRequests(t *testing.T) {
 	const pairs = 400
 	rng := rand.New(rand.NewPCG(9, 9))
-	differ := 0
-	for range pairs {
-		var x [2][]float32
-		for i := range x {
-			for range leastValues {
-				x[i] = append(x[i], float32(math.Exp(0.35*rng.NormFloat64())))
+	for _, n := range []int{leastValues, 10, 16} {
+		for _, sigma := range []float64{0.35, 1} {
+			var held [2]float64
+			for range pairs {
+				var x [2][]float32
+				for i := range x {
+					for range n {
+						x[i] = append(x[i], float32(math.Exp(sigma*rng.NormFloat64())))
+					}
+				}
+				list := bootstrap(x[0], x[1])
+				for k := range held {
+					if list[k].low <= 0 && list[k].high >= 0 {
+						held[k] += 1. / pairs
+					}
+				}
+			}
+			for k, most := range []float64{0.97, 0.985} {
+				if share := held[k]; share < 0.93 || share > most {
+					t.Errorf("%d requests, sigma %g: intervals of the %s hold %.1f %%", n, sigma, statistics[k].name, 100*held[k])
+				}
 			}
 		}
-		if i := bootstrap(x[0], x[1])[0]; i.low > 0 || i.high < 0 {
-			differ++
-		}
-	}
-	if differ > 33 {
-		t.Errorf("%d of %d pairs that are alike differ", differ, pairs)
 	}
 }
 

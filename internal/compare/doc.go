@@ -4,7 +4,7 @@
 // nothing itself.
 //
 // Where both sides kept the values of every request, the interval of a statistic's
-// change is a percentile bootstrap (Efron 1979) over requests, widened for few of them
+// change is a percentile bootstrap (Efron 1979) over requests, that of a mean widened for few of them
 // (Hesterberg 2015); where only mean,
 // deviation and count are known it is Welch's for the difference of two means, and
 // percentiles have none. Both take requests of a run as independent and say nothing

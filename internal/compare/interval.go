@@ -79,18 +79,22 @@ func bootstrap(a, b []float32) []interval {
 		}
 	}
 	out := make([]interval, len(statistics))
-	tail := outside(min(len(a), len(b)))
 	for i, c := range changes {
 		slices.Sort(c)
+		tail := (1 - confidence) / 2
+		if statistics[i].quantile == 0 {
+			tail = outside(min(len(a), len(b)))
+		}
 		out[i] = interval{bench.Quantile(c, tail), bench.Quantile(c, 1-tail)}
 	}
 	return out
 }
 
-// outside is the share of resampled changes below an interval of n values, and above it:
-// resamples of few values differ less than samples do, by the root of (n - 1)/n, and by as
+// outside is the share of resampled changes below an interval of a mean of n values, and above it:
+// means of resamples of few values differ less than those of samples do, by the root of (n - 1)/n, and by as
 // much as Student's t is wider than the normal distribution (the expanded percentile
-// interval of Hesterberg 2015, What Teachers Should Know About the Bootstrap, 4.3).
+// interval of Hesterberg 2015, What Teachers Should Know About the Bootstrap, 4.3). Quantiles
+// of resamples are values of the sample and differ enough.
 func outside(n int) float64 {
 	t := distuv.StudentsT{Mu: 0, Sigma: 1, Nu: float64(n - 1)}.Quantile((1 - confidence) / 2)
 	return distuv.UnitNormal.CDF(t * math.Sqrt(float64(n)/float64(n-1)))
