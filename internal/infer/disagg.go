@@ -101,19 +101,22 @@ func (d *Disagg) reads(n int, fresh int64) unit.Seconds {
 	return sum
 }
 
-// whole is the time in which a prefill worker reads as many as fit: of prompts shorter than a
-// replica's step, each full of them and of parts of two.
+// whole is the time in which a prefill worker reads as many as full says. Prompts that are
+// alike and no shorter than a step of a replica are each read by themselves; else every step
+// is full of tokens, in parts of one prompt more than fit.
 func (d *Disagg) whole() unit.Seconds {
 	fresh, budget, ranks := d.ISL-d.Cached, d.budget(), d.ranks()
-	if fresh >= budget {
+	if fresh >= budget && d.Spread == 0 {
 		return d.ReadTime(int(ranks))
 	}
 	parts := ceil(budget, fresh)
-	if budget%fresh != 0 {
+	if budget%fresh != 0 || d.Spread > 0 {
 		parts = int64(math.Round(float64(budget)/float64(fresh) + 1))
 	}
-	d.b = Batch{Prefill: budget * ranks, Prompts: int(parts * ranks), Busiest: budget, PrefillPairs: d.full() * (pairs(d.ISL) - pairs(d.Cached))}
-	return d.Prefill.Step(&d.b).Total
+	deviation := d.Spread * float64(d.ISL) // long prompts have more pairs than short ones lack
+	each := pairs(d.ISL) - pairs(d.Cached) + deviation*deviation/2
+	d.b = Batch{Prefill: budget * ranks, Prompts: int(parts * ranks), Busiest: budget, PrefillPairs: float64(ranks*budget) / float64(fresh) * each}
+	return d.Prefill.Step(&d.b).Total * unit.Seconds(max(float64(fresh)/float64(budget), 1))
 }
 
 // Reads is how many requests/s a prefill worker reads whose steps are full.
