@@ -142,18 +142,17 @@ func (p *pair) measure(t *testing.T) *measured {
 	}
 	format := strings.Replace(p.first.Type, "f16", "fp16", 1) // as the probe names it
 	before := bandwidth(t, format)
-	const osl = 12
-	for _, batch := range []int{1, 2, 4, 8, 1, 2, 4, 8} { // twice, so that each sees the machine at several times
-		for _, s := range servers {
-			s.load(t, batch, 8, osl) // attention takes the first 256 tokens of context as one
-		}
-		switch batch {
-		case 1:
+	for round := range 4 { // so that each step sees the machine at several times
+		for _, batch := range []int{1, 2, 4, 8} {
 			for _, s := range servers {
-				s.load(t, 1, 500, osl)
+				s.load(t, batch, 8, 8) // attention takes the first 256 tokens of context as one
 			}
-		case 2:
-			servers[1].load(t, 3, 8, osl) // of which the first model tells nothing
+		}
+		servers[1].load(t, 3, 8, 8) // of which the first model tells nothing
+		if round%2 == 0 {
+			for _, s := range servers {
+				s.load(t, 1, 500, 12)
+			}
 		}
 	}
 	after := bandwidth(t, format)

@@ -20,7 +20,11 @@ func (o *Outcome) serving(ctx context.Context, in *Input) error {
 		o.Unused = append(o.Unused, fmt.Sprintf("serving run %s: %s", s.ID, s.Reason))
 	}
 	if len(fits) == 0 {
-		return fmt.Errorf("%s: no engine has enough serving runs on %s: %s: add runs of other lengths and numbers of users on this GPU", in.ServingFrom, d.Name, skipped[len(skipped)-1].Reason)
+		left := ""
+		if n := len(in.Unused); n > 0 {
+			left = fmt.Sprintf(" (%d more were left out before, the first: %s)", n, in.Unused[0])
+		}
+		return fmt.Errorf("%s: no engine has enough serving runs on %s: %s%s: add runs of other lengths and numbers of users on this GPU", in.ServingFrom, d.Name, skipped[len(skipped)-1].Reason, left)
 	}
 	for i := range fits {
 		f := &fits[i]
