@@ -43,10 +43,13 @@ type Infer struct {
 	measured             []infer.Measured
 }
 
-// Engines are the serving engines whose overheads are known.
-var Engines = []string{"vllm", "sglang", "trtllm", "llamacpp"}
+// Engines are the serving engines whose overheads are known, and a name for all others.
+var Engines = []string{"vllm", "sglang", "trtllm", "llamacpp", infer.OtherEngine}
 
-var engineUsage = "`ENGINE` whose overheads are taken: " + strings.Join(Engines, ", ") + "; with a version what it gives up while it drafts: sglang@0.4"
+// engineNames lists them.
+var engineNames = strings.Join(Engines[:len(Engines)-1], ", ") + ", or " + infer.OtherEngine + " for one that is none of these"
+
+var engineUsage = "`ENGINE` whose overheads are taken: " + engineNames + "; with a version what it gives up while it drafts: sglang@0.4"
 
 // How the flags of uneven experts are told.
 const (
@@ -202,7 +205,7 @@ func findEngine(name string) (string, error) {
 		}
 		return engine, nil
 	}
-	return "", note.Of("engine", UnknownWord("engine", engine, Engines, "use one of "+strings.Join(Engines, ", ")))
+	return "", note.Of("engine", UnknownWord("engine", engine, Engines, "use one of "+engineNames))
 }
 
 // draftModels resolves the models that --spec draft: names.

@@ -50,6 +50,16 @@ func nearest(name string, names []string) []string {
 	return out
 }
 
+// Slip is the name of the list that one edit makes of name, which is none of them; "" = none is so near.
+func Slip(name string, names []string) string {
+	for _, n := range names {
+		if editDistance(strings.ToLower(name), strings.ToLower(n)) == 1 {
+			return n
+		}
+	}
+	return ""
+}
+
 // editDistance is the number of inserted, deleted, replaced or swapped
 // neighbouring bytes between a and b (restricted Damerau-Levenshtein).
 func editDistance(a, b string) int {

@@ -74,6 +74,9 @@ func New(s *Setup) (*Engine, error) {
 	if e.ops.ExpertProduct.Bits() <= 8 {
 		e.ops.Dispatch = unit.FP8Block
 	}
+	if e.profile.Engine == OtherEngine {
+		e.assumed = append(e.assumed, note.New(note.EngineAssumed, "", "engine %s: no run of it is known, what vLLM, SGLang and TensorRT-LLM add to their kernels on average is assumed", OtherEngine))
+	}
 	e.named()
 	e.layers()
 	e.machine = e.machine.Reading(e.WorkingSet())

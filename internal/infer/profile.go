@@ -111,6 +111,20 @@ const (
 	cpuEngine     = "llamacpp"
 )
 
+// OtherEngine is an engine that is none of the known ones: what the fitted ones have on average
+// stands in for it, and kernels as the first engine of the GPU's generation has them.
+const OtherEngine = "other"
+
+// ProfiledEngines are the engines that have profiles of their own.
+func ProfiledEngines() (names []string) {
+	for _, p := range loadProfiles() {
+		if !slices.Contains(names, p.Engine) && p.Engine != OtherEngine {
+			names = append(names, p.Engine)
+		}
+	}
+	return names
+}
+
 // ProfileOn is the profile of an engine such as sglang or sglang@0.4, "" = the usual
 // one, on a device: its host times are the device's own where the device was calibrated.
 func ProfileOn(text string, d *hw.Device) (*Profile, error) {
@@ -178,13 +192,7 @@ func FindProfileOf(engine, version, arch string) (*Profile, error) {
 	all := loadProfiles()
 	p := PickProfile(all, engine, version, arch)
 	if p == nil {
-		var names []string
-		for i := range all {
-			if !slices.Contains(names, all[i].Engine) {
-				names = append(names, all[i].Engine)
-			}
-		}
-		return nil, fmt.Errorf("engine %q has no profile: use one of %s", engine, strings.Join(names, ", "))
+		return nil, fmt.Errorf("engine %q has no profile: use one of %s, or %s for one that is none of these", engine, strings.Join(ProfiledEngines(), ", "), OtherEngine)
 	}
 	return p, nil
 }

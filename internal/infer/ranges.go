@@ -28,9 +28,11 @@ func (r Range) Of(t, floor unit.Seconds) [2]unit.Seconds {
 type Ranges struct {
 	// Measured tells whether kernels were measured on the GPU itself and an engine on its
 	// generation; else stand-ins price both, or figures of a sister.
-	Measured bool  `json:"measured"`
-	TPOT     Range `json:"tpot"`
-	TTFT     Range `json:"ttft"` // of loads below saturation, see Point.Valid
+	Measured bool `json:"measured"`
+	// Engine is OtherEngine where no run of the engine is known, whatever the GPU; "" else.
+	Engine string `json:"engine,omitempty"`
+	TPOT   Range  `json:"tpot"`
+	TTFT   Range  `json:"ttft"` // of loads below saturation, see Point.Valid
 	// HeldTPOT and HeldTTFT are the shares of runs inside, each model's judged by the
 	// others' errors.
 	HeldTPOT float64 `json:"held_out_tpot"`
@@ -50,14 +52,14 @@ var loadRanges = sync.OnceValue(func() []Ranges {
 	return rs
 })
 
-// DecodeRanges reads the two entries of ranges strictly.
+// DecodeRanges reads the three entries of ranges strictly.
 func DecodeRanges(data []byte) ([]Ranges, error) {
 	var rs []Ranges
 	if err := decodeStrict(data, &rs); err != nil {
 		return nil, fmt.Errorf("ranges: %w", err)
 	}
-	if len(rs) != 2 || !rs[0].Measured || rs[1].Measured {
-		return nil, fmt.Errorf("ranges: give one entry of measured generations and then one of others")
+	if len(rs) != 3 || !rs[0].Measured || rs[1].Measured || rs[2].Measured || rs[2].Engine != OtherEngine {
+		return nil, fmt.Errorf("ranges: give one entry of measured generations, one of others and one of engine %s", OtherEngine)
 	}
 	for i := range rs {
 		for _, r := range []Range{rs[i].TPOT, rs[i].TTFT} {
@@ -69,13 +71,16 @@ func DecodeRanges(data []byte) ([]Ranges, error) {
 	return rs, nil
 }
 
-// AllRanges are the ranges of GPUs with kernels of their own and then of others.
+// AllRanges are the ranges of GPUs with kernels of their own, then of others, then of OtherEngine.
 func AllRanges() []Ranges { return slices.Clone(loadRanges()) }
 
 // Ranges is how far to trust the engine's predictions: as on unmeasured GPUs where kernels
 // widen weights that nobody measured so.
 func (e *Engine) Ranges() *Ranges {
 	rs := loadRanges()
+	if e.profile.Engine == OtherEngine {
+		return &rs[2]
+	}
 	if ranHere(e.profile, e.setup.Cluster.Device) && !e.narrow {
 		return &rs[0]
 	}

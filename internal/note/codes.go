@@ -15,6 +15,7 @@ const (
 	BackwardAssumed   Code = "backward_assumed"
 	NoProducts        Code = "no_products"
 	ExpertsAssumed    Code = "experts_assumed"
+	EngineAssumed     Code = "engine_assumed"
 )
 
 // What a reader should know of a training plan.

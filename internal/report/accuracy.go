@@ -23,7 +23,7 @@ func Accuracy(p *Page, a *validate.Accuracy) {
 	p.Table(columns, rows)
 	if left := leftOutTargets(a, "missed"); len(left) > 0 {
 		p.Line("")
-		p.Heading("The same with constants that did not see the row's model, GPU or framework")
+		p.Heading("The same with constants that did not see the row's model, GPU, engine or framework")
 		p.Table([]Column{Left("what"), Left("left out"), Right("n"), Right("median"), Right("mean"), Right("target"), Right("mean"), Left("")}, left)
 	}
 	for _, m := range a.Missing {
@@ -69,7 +69,7 @@ func targetRows(a *validate.Accuracy, missed string) [][]string {
 	return rows
 }
 
-// leftOutTargets are the cells of the targets on rows whose model, GPU or framework no
+// leftOutTargets are the cells of the targets on rows whose model, GPU, engine or framework no
 // constant saw.
 func leftOutTargets(a *validate.Accuracy, missed string) [][]string {
 	var rows [][]string

@@ -24,6 +24,9 @@ func rangesBlock() string {
 		if !r.Measured {
 			gpu = "has none"
 		}
+		if r.Engine != "" {
+			gpu = "any; an engine without runs"
+		}
 		rows = append(rows, []string{"TPOT", gpu, between(r.TPOT.Low, r.TPOT.High)}, []string{"TTFT", gpu, between(r.TTFT.Low, r.TTFT.High)})
 	}
 	return markdown([]string{"time", "the GPU", "measured over predicted, four in five"}, rows)

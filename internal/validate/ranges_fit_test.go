@@ -27,7 +27,43 @@ func FitRanges(runs []ServingRun, p *ServingPredictor) ([]infer.Ranges, error) {
 	}
 	known, other := residualsOf(runs, &ServingPredictor{Configs: p.Configs}).ranges(true), residualsOf(runs, bare).ranges(false)
 	other.TPOT, other.TTFT = wider(other.TPOT, known.TPOT), wider(other.TTFT, known.TTFT)
-	return []infer.Ranges{known, other}, nil
+	unknown, err := strangers(runs, p)
+	if err != nil {
+		return nil, err
+	}
+	engine := unknown.ranges(false)
+	engine.Engine, engine.Source = infer.OtherEngine, publishedServing+" by what the other engines have on average"
+	engine.TPOT, engine.TTFT = wider(engine.TPOT, other.TPOT), wider(engine.TTFT, other.TTFT)
+	return []infer.Ranges{known, other, engine}, nil
+}
+
+// strangers are the residuals of each engine's runs predicted as those of an engine that nobody knows.
+func strangers(runs []ServingRun, p *ServingPredictor) (*residuals, error) {
+	releases := releasesOf(runs, p)
+	held, err := leaveOut(releases, storedFits(releases), engineOfRun, p)
+	if err != nil {
+		return nil, err
+	}
+	r := &residuals{map[string][]float64{}, map[string][]float64{}}
+	for i := range runs {
+		if s, ok := held[runs[i].ID]; ok {
+			r.add(&s)
+		}
+	}
+	return r, nil
+}
+
+// storedFits are the profiles of package infer as the fits of releases.
+func storedFits(releases []*release) [][]ProfileFit {
+	fits := make([][]ProfileFit, len(releases))
+	for i, e := range releases {
+		for _, q := range infer.Profiles() {
+			if q.Engine == e.engine && q.Before == e.before {
+				fits[i] = append(fits[i], ProfileFit{Profile: q})
+			}
+		}
+	}
+	return fits
 }
 
 // unmeasured predicts as if of no GPU more than its datasheet were known.
@@ -59,17 +95,22 @@ func residualsOf(runs []ServingRun, p *ServingPredictor) *residuals {
 			continue
 		}
 		s := scoredServing(&runs[i], x)
-		m := runs[i].Model
-		r.tpot[m] = append(r.tpot[m], -math.Log(s.Ratio()))
-		if s.TTFTRange != nil {
-			r.ttft[m] = append(r.ttft[m], math.Log(*s.TTFTMeasured / *s.TTFTPredicted))
-		}
+		r.add(&s)
 	}
 	return r
 }
 
+func (r *residuals) add(s *Scored) {
+	r.tpot[s.Model] = append(r.tpot[s.Model], -math.Log(s.Ratio()))
+	if s.TTFTRange != nil {
+		r.ttft[s.Model] = append(r.ttft[s.Model], math.Log(*s.TTFTMeasured / *s.TTFTPredicted))
+	}
+}
+
+const publishedServing = "InferenceX, and lab runs collected in aiconfigurator (Apache-2.0), predicted by `validate serving`"
+
 func (r *residuals) ranges(measured bool) infer.Ranges {
-	out := infer.Ranges{Measured: measured, Source: "InferenceX, and lab runs collected in aiconfigurator (Apache-2.0), predicted by `validate serving`"}
+	out := infer.Ranges{Measured: measured, Source: publishedServing}
 	if !measured {
 		out.Source += " as if of their GPUs no more than the datasheet were known"
 	}

@@ -188,7 +188,7 @@ func Requests(ctx context.Context, load *workload.Workload, measured []Stamps, c
 	if len(r.Records) != len(measured) {
 		return nil, fmt.Errorf("%d requests were replayed and %d measured: give one line for each", len(r.Records), len(measured))
 	}
-	d := &Document{Rows: len(measured), Notes: c.notes(), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
+	d := &Document{Rows: len(measured), Notes: append(c.notes(), unprofiled(map[string]int{c.run().Engine: len(measured)})...), Skipped: []Skipped{}, Predictions: []Scored{}, Groups: []Group{}, Metrics: map[string]Errors{}}
 	var ttft, tpot, e2e pairs
 	for i := range measured {
 		m, x := &measured[i], &r.Records[i]

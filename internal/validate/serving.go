@@ -30,6 +30,7 @@ func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPr
 	var all timeRatios
 	groups := map[string]*timeGroup{}
 	var misfits []Skipped
+	engines := map[string]int{}
 	for i := range runs {
 		if ctx.Err() != nil {
 			break
@@ -44,6 +45,7 @@ func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPr
 			misfits = append(misfits, Skipped{r.ID, oneLine(err)})
 			continue
 		}
+		engines[r.Engine]++
 		s := scoredServing(r, x)
 		d.Predictions = append(d.Predictions, s)
 		all.add(&s)
@@ -59,7 +61,7 @@ func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPr
 	d.Skipped = append(d.Skipped, misfits...)
 	d.Scored = len(d.Predictions)
 	d.Metrics[MetricTPOT], d.Metrics[MetricTTFT] = errorsOf(all.tpot), errorsOf(all.ttft)
-	d.Notes = unitNotes(d.Metrics)
+	d.Notes = append(unitNotes(d.Metrics), unprofiled(engines)...)
 	d.coverage()
 	d.timeGroups(groups)
 	return d

@@ -2,6 +2,8 @@ package validate
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
@@ -20,7 +22,29 @@ func (p *ServingPredictor) profile(engine, version, arch string) (*infer.Profile
 			return infer.ProfileOn(engine, p.Machine.Device)
 		}
 	}
-	return infer.FindProfileOf(engine, version, arch)
+	if slip := catalog.Slip(engine, infer.ProfiledEngines()); slip != "" && profiled(engine) != engine {
+		return nil, fmt.Errorf("engine %q has no profile: did you mean %s?", engine, slip)
+	}
+	return infer.FindProfileOf(profiled(engine), version, arch)
+}
+
+// profiled is the engine whose profile stands for a row's, in lower case: its own, or that of any other
+// engine where it has none. What was measured is scored whatever served it, and unprofiled says so.
+func profiled(engine string) string {
+	if engine == "" || slices.Contains(infer.ProfiledEngines(), engine) {
+		return engine
+	}
+	return infer.OtherEngine
+}
+
+// unprofiled says which of the engines that rows name have no profile.
+func unprofiled(rows map[string]int) (notes []string) {
+	for _, name := range slices.Sorted(maps.Keys(rows)) {
+		if profiled(name) == infer.OtherEngine && name != infer.OtherEngine {
+			notes = append(notes, fmt.Sprintf("Engine %s has no profile: its %d rows are predicted with what vLLM, SGLang and TensorRT-LLM add to their kernels on average, within wider ranges. Check the name.", printable(name), rows[name]))
+		}
+	}
+	return notes
 }
 
 // model finds a model by its Hugging Face id in the folder, else in the catalogue.

@@ -51,6 +51,9 @@ func leaveOut(releases []*release, fits [][]ProfileFit, of func(*ServingRun) str
 
 // leaveOne predicts an engine's runs of one value with profiles fitted on the others.
 func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*ServingRun) string, v string, p *ServingPredictor) ([]Scored, error) {
+	if engine == v { // all of the engine
+		return leaveEngine(engine, releases, fits, p)
+	}
 	var list []infer.Profile
 	var own []ServingRun
 	for i, e := range releases {
@@ -76,13 +79,55 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 	if len(list) == 0 || len(own) == 0 {
 		return nil, nil
 	}
-	q := p.anew()
-	q.Profile = func(engine, version, arch string) (*infer.Profile, error) {
+	return predictWith(own, func(engine, version, arch string) (*infer.Profile, error) {
 		if x := infer.PickProfile(list, engine, version, arch); x != nil {
 			return x, nil
 		}
 		return &list[0], nil // the runs are of old releases alone
+	}, p)
+}
+
+// leaveEngine predicts an engine's runs as those of an engine that nobody knows: with the mean of
+// the other engines' releases, and kernels of another engine. Those releases were drawn to a mean that
+// holds the engine's own, a little.
+func leaveEngine(engine string, releases []*release, fits [][]ProfileFit, p *ServingPredictor) ([]Scored, error) {
+	mean, err := infer.FindProfile(infer.OtherEngine, "")
+	if err != nil {
+		return nil, err
 	}
+	x := *mean
+	if engine == kernelsOfOthers {
+		x.Engine = kernelsInstead
+	}
+	for _, k := range knobs {
+		sum, n := 0.0, 0
+		for i, e := range releases {
+			if e.engine != engine && len(fits[i]) > 0 {
+				sum, n = sum+k.of(&fits[i][0].Profile), n+1
+			}
+		}
+		k.set(&x, sum/float64(max(n, 1)))
+	}
+	var own []ServingRun
+	for _, e := range releases {
+		if e.engine == engine {
+			own = append(own, e.rows...)
+		}
+	}
+	return predictWith(own, func(string, string, string) (*infer.Profile, error) { return &x, nil }, p)
+}
+
+// An engine without kernels of its own takes those of the first that a GPU's generation has; where
+// that one is left out, those of another.
+const (
+	kernelsOfOthers = "vllm"
+	kernelsInstead  = "trtllm"
+)
+
+// predictWith predicts runs with profiles in place of the stored ones.
+func predictWith(own []ServingRun, profile func(engine, version, arch string) (*infer.Profile, error), p *ServingPredictor) ([]Scored, error) {
+	q := p.anew()
+	q.Profile = profile
 	var out []Scored
 	for i := range own {
 		x, err := q.Predict(&own[i])

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
 // leaveOutWay is a way to leave serving runs out of the fit: those that share a value of of are
@@ -24,6 +22,7 @@ type leaveOutWay struct {
 var leaveOuts = []leaveOutWay{
 	{"model", 0.09, modelOfRun, []func(*ServingRun) string{modelOfRun, engineOfRun}},
 	{"gpu", 0.09, gpuOfRun, []func(*ServingRun) string{gpuOfRun, engineOfRun}},
+	{"engine", 0.2, engineOfRun, []func(*ServingRun) string{engineOfRun, gpuOfRun}},
 	{CutRow, 0.08, func(r *ServingRun) string { return foldOf(r.ID) }, []func(*ServingRun) string{modelOfRun, gpuOfRun, engineOfRun}},
 	{CutService, 0.1, func(r *ServingRun) string { return foldOf(r.service()) }, []func(*ServingRun) string{modelOfRun, gpuOfRun, engineOfRun}},
 }
@@ -37,18 +36,11 @@ func gpuOfRun(r *ServingRun) string { return r.GPU }
 func TestServingLeaveOut(t *testing.T) {
 	asked := os.Getenv("RIDGELINE_LEAVE_OUT")
 	if asked == "" {
-		t.Skip("set RIDGELINE_LEAVE_OUT to 1, or to some of model,gpu,row,service")
+		t.Skip("set RIDGELINE_LEAVE_OUT to 1, or to some of model,gpu,engine,row,service")
 	}
 	runs, p := servingRuns(t)
 	releases := releasesOf(runs, p)
-	fits := make([][]ProfileFit, len(releases)) // the stored ones, of releases without the value
-	for i, e := range releases {
-		for _, q := range infer.Profiles() {
-			if q.Engine == e.engine && q.Before == e.before {
-				fits[i] = append(fits[i], ProfileFit{Profile: q})
-			}
-		}
-	}
+	fits := storedFits(releases) // of releases without the value
 	stored := *StoredLeftOut()
 	stored.Rows = len(runs)
 	for _, k := range leaveOuts {
@@ -128,7 +120,7 @@ func TestStoredLeftOut(t *testing.T) {
 			t.Errorf("%+v of %d rows", l, s.Rows)
 		}
 	}
-	if want := []string{"model", "gpu", CutRow, CutService}; !slices.Equal(names, want) {
+	if want := []string{"model", "gpu", "engine", CutRow, CutService}; !slices.Equal(names, want) {
 		t.Errorf("%v, want %v", names, want)
 	}
 	for _, l := range cross {

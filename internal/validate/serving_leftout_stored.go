@@ -13,7 +13,7 @@ type LeftOutServing struct {
 	Cuts []LeftOutCut `json:"cuts"`
 }
 
-// LeftOutCut is one way to leave runs out: by model, by gpu, or a fifth of them at a time, by
+// LeftOutCut is one way to leave runs out: by model, by gpu, by engine, or a fifth of them at a time, by
 // CutRow and CutService. Its groups have the key which: "each" for all runs together, or
 // the name of a model, a GPU or an engine whose runs they are.
 type LeftOutCut struct {

@@ -18,14 +18,14 @@ type Target struct {
 	// rows of other services or jobs (CutService, CutJob), or to a run's other half (CutHalf). None where nothing was fitted to such
 	// rows, and of serving runs that are not the published ones.
 	Cross []TargetLeftOut `json:"cross_validated,omitempty"`
-	// LeftOut are the errors with constants that did not see the row's model, GPU or framework;
+	// LeftOut are the errors with constants that did not see the row's model, GPU, engine or framework;
 	// none where Cross has none.
 	LeftOut []TargetLeftOut `json:"left_out,omitempty"`
 }
 
 // TargetLeftOut is a target's error with something left out of the fit.
 type TargetLeftOut struct {
-	What   string  `json:"left_out"` // model, gpu or framework; CutRow, CutService, CutJob or CutHalf
+	What   string  `json:"left_out"` // model, gpu, engine or framework; CutRow, CutService, CutJob or CutHalf
 	N      int     `json:"n"`
 	Median float64 `json:"median_ape"`
 	Mean   float64 `json:"mape"`

@@ -34,6 +34,7 @@ export const viNotes: Record<string, Wording> = {
   attention_assumed: (v, f) => `Attention chiều xuôi của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} tốc độ GEMM của nó.`,
   backward_assumed: (v, f) => `Attention chiều ngược của ${w(v, 'device')}: chưa đo, giả định bằng ${f.num(n(v, 'share'))} tốc độ chiều xuôi của nó.`,
   experts_assumed: (v) => `Chưa kernel nào cho chuyên gia ở ${w(v, 'format')} được đo trên thế hệ của ${w(v, 'device')}: giả định là phép nhân ${w(v, 'wide')} đọc chúng ở tốc độ bộ nhớ, điều mà các kernel đã đo của định dạng khác không đạt tới.`,
+  engine_assumed: () => 'Engine khác: chưa có lần chạy nào của nó, lấy trung bình phần mà vLLM, SGLang và TensorRT-LLM thêm vào kernel của chúng.',
   no_products: (v) => `${w(v, 'device')} không nhân được ${w(v, 'format')}: ${known(tensors, w(v, 'what'))} được đọc ở ${w(v, 'format')} và nhân ở ${w(v, 'wide')}.`,
   named_format: (v) => `Tên ${w(v, 'model')} ghi ${w(v, 'word')}, cấu hình của nó không nêu lượng tử hóa: trọng số được coi là ${w(v, 'format')}; hãy chọn ${w(v, 'state')} cho trọng số nếu đúng vậy.`,
 
