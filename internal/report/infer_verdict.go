@@ -145,7 +145,10 @@ func rangeText(p *deploy.Point) string {
 	if first, ok := p.TTFTRange(); ok {
 		text += " and " + span(first) + " to the first"
 	}
-	if !p.Ranges.Measured {
+	switch {
+	case p.Ranges.Engine != "":
+		text += "; wider than usual, as no run of such an engine is known"
+	case !p.Ranges.Measured:
 		text += "; wider than usual, as no measured run is of this GPU with such weights"
 	}
 	return text

@@ -41,7 +41,7 @@ func profiled(engine string) string {
 func unprofiled(rows map[string]int) (notes []string) {
 	for _, name := range slices.Sorted(maps.Keys(rows)) {
 		if profiled(name) == infer.OtherEngine && name != infer.OtherEngine {
-			notes = append(notes, fmt.Sprintf("Engine %s has no profile: its %d rows are predicted with what vLLM, SGLang and TensorRT-LLM add to their kernels on average, within wider ranges. Check the name.", printable(name), rows[name]))
+			notes = append(notes, fmt.Sprintf("Engine %s has no profile: its rows (%d) are predicted with what vLLM, SGLang and TensorRT-LLM add to their kernels on average, within wider ranges. Check the name.", printable(name), rows[name]))
 		}
 	}
 	return notes

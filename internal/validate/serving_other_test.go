@@ -37,7 +37,7 @@ func TestRowsOfAnotherEngineAreScored(t *testing.T) {
 	if d.Scored != 3 || d.Predictions[0].Predicted != d.Predictions[1].Predicted || *d.Predictions[0].TTFTPredicted != *d.Predictions[1].TTFTPredicted {
 		t.Errorf("%d scored: %+v", d.Scored, d.Predictions)
 	}
-	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "Engine tgi has no profile: its 2 rows") {
+	if len(d.Notes) != 1 || !strings.Contains(d.Notes[0], "Engine tgi has no profile: its rows (2)") {
 		t.Errorf("notes %q", d.Notes)
 	}
 }
