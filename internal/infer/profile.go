@@ -2,7 +2,6 @@ package infer
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -42,9 +41,6 @@ type Profile struct {
 	Admission   float64
 	Sustained   float64 // share of the achieved FLOP/s that lasting load holds: clocks under the power limit; 0 = all
 	BatchTokens int64   // tokens of one step, the engine's default
-	// Block is the tokens of context that a generating sequence's attention takes at a
-	// time: it reads and multiplies the last block whole, however little of it is filled. 0 = 1.
-	Block int64
 	// Stream is the tokens of one message to the client, the first token's included: a
 	// client of an engine that sends every 20 tokens sees its first one 19 tokens late.
 	// 0 = each token is sent.
@@ -71,14 +67,6 @@ func (p *Profile) Name() string {
 // Entry is the time from a request's arrival to its place in the scheduler's queue, with a
 // prompt of n tokens. Others generate meanwhile.
 func (p *Profile) Entry(n int64) unit.Seconds { return p.Request + unit.Seconds(n)*p.RequestToken }
-
-// attended is the tokens that attention works through for a context of so many.
-func (p *Profile) attended(context float64) float64 {
-	if p.Block <= 1 {
-		return context
-	}
-	return math.Ceil(context/float64(p.Block)) * float64(p.Block)
-}
 
 func (p *Profile) sustained() float64 {
 	if p.Sustained > 0 {

@@ -36,7 +36,6 @@ type profileRow struct {
 	EntryUS   float64 `json:"request_token_us"`
 	Sustained float64 `json:"sustained"`
 	Tokens    int64   `json:"batch_tokens"`
-	Block     int64   `json:"context_block,omitempty"`
 	Stream    int64   `json:"stream_tokens,omitempty"`
 	Separate  bool    `json:"separate_prompts,omitempty"`
 	Reserve   bool    `json:"reserve_answer,omitempty"`
@@ -81,12 +80,12 @@ func DecodeProfiles(data []byte) ([]Profile, error) {
 			return nil, fmt.Errorf("engine profile %d (%s): a time is negative: give 0 or more", i+1, r.Engine)
 		case r.Launch < 0 || r.Quantise < 0 || r.Quantise > 1 || r.Arrival < 0 || r.Admission < 0:
 			return nil, fmt.Errorf("engine profile %d (%s): launch_share, arrival and admission_steps are at least 0, quantise_share lies between 0 and 1", i+1, r.Engine)
-		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1 || r.Stream < 0 || r.Block < 0:
-			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1, batch_tokens is at least 1, stream_tokens and context_block at least 0", i+1, r.Engine)
+		case r.Sustained < 0 || r.Sustained > 1 || r.Tokens < 1 || r.Stream < 0:
+			return nil, fmt.Errorf("engine profile %d (%s): sustained lies between 0 and 1, batch_tokens is at least 1, stream_tokens at least 0", i+1, r.Engine)
 		}
 		us := func(v float64) unit.Seconds { return unit.Seconds(v * 1e-6) }
 		out = append(out, Profile{Engine: r.Engine, Arch: r.Arch, Before: r.Before, Step: us(r.StepUS), Sequence: us(r.SeqUS), Prompt: us(r.PromptUS), Token: us(r.TokenUS),
-			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), RequestToken: us(r.EntryUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Block: r.Block, Stream: r.Stream, Separate: r.Separate, Reserve: reservation(r.Reserve), Grade: g, Source: r.Source})
+			Launch: r.Launch, Quantise: r.Quantise, Arrival: r.Arrival, Admission: r.Admission, Layer: us(r.LayerUS), EagerLayer: us(r.EagerUS), Request: us(r.RequestUS), RequestToken: us(r.EntryUS), Sustained: r.Sustained, BatchTokens: r.Tokens, Stream: r.Stream, Separate: r.Separate, Reserve: reservation(r.Reserve), Grade: g, Source: r.Source})
 	}
 	return out, nil
 }
@@ -108,7 +107,7 @@ func EncodeProfiles(list []Profile) ([]byte, error) {
 		share := func(v float64) float64 { return math.Round(v*1e3) / 1e3 }
 		row := profileRow{Engine: p.Engine, Arch: p.Arch, Before: p.Before, StepUS: us(p.Step), SeqUS: us(p.Sequence), PromptUS: us(p.Prompt), TokenUS: us(p.Token),
 			LayerUS: us(p.Layer), Launch: share(p.Launch), Quantise: share(p.Quantise), Arrival: share(p.Arrival), Admission: math.Round(p.Admission*10) / 10,
-			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), EntryUS: us(p.RequestToken), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Block: p.Block, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve == ReserveAnswer,
+			EagerUS: us(p.EagerLayer), RequestUS: us(p.Request), EntryUS: us(p.RequestToken), Sustained: share(p.Sustained), Tokens: p.BatchTokens, Stream: p.Stream, Separate: p.Separate, Reserve: p.Reserve == ReserveAnswer,
 			Grade: p.Grade.String(), Source: p.Source}
 		data, err := json.Marshal(row)
 		if err != nil {

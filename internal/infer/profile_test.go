@@ -7,8 +7,6 @@ import (
 
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/infer"
-	"github.com/ridgeline/ridgeline/internal/plan"
-	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
 func TestProfiles(t *testing.T) {
@@ -66,26 +64,11 @@ func TestProfilesAreReadStrictly(t *testing.T) {
 		"source":        {`"test"`, `""`},
 		"grade":         {`"assumed"`, `"hoped"`},
 		"batch_tokens":  {`8192`, `0`},
-		"context_block": {`"batch_tokens"`, `"context_block": -1, "batch_tokens"`},
 		"starts with":   {`"step_us": 1`, `"before_version": "new", "step_us": 1`},
 	} {
 		_, err := infer.DecodeProfiles([]byte(strings.Replace(goodProfile, change[0], change[1], 1)))
 		if err == nil || !strings.Contains(err.Error(), says) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("want one line with %q, got %v", says, err)
-		}
-	}
-}
-
-// llama.cpp works through blocks of 256 tokens of context, filled or not: steps grow only
-// from block to block. Other engines stop at the last token.
-func TestContextInBlocks(t *testing.T) {
-	for engine, blocks := range map[string]bool{"llamacpp": true, "vllm": false} {
-		e := deploy(t, "h200x8", plan.Serving{TP: 8}, engine)
-		step := func(context int64) unit.Seconds {
-			return e.Step(&infer.Batch{Decode: 4, DecodeContext: 4 * context}).Total
-		}
-		if (step(1) == step(256)) != blocks || (step(257) == step(512)) != blocks || step(256) >= step(257) {
-			t.Errorf("%s: %v at 1, %v at 256, %v at 257, %v at 512 tokens", engine, step(1), step(256), step(257), step(512))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (e *Engine) split(b *Batch) share {
 	tokens := int64(1 + b.Draft)
 	if b.Decode > 0 {
 		s.decode = work.DecodeLoad{Sequences: ceil(ceil(int64(b.Decode), dp), pp), Tokens: tokens,
-			Context: e.profile.attended(float64(b.DecodeContext) / float64(b.Decode))}
+			Context: float64(b.DecodeContext) / float64(b.Decode)}
 		s.rows = s.decode.Sequences * tokens
 		s.all = ceil(int64(b.Decode), pp) * tokens
 		s.sampled = s.rows
