@@ -145,7 +145,7 @@ func (p *pair) measure(t *testing.T) *measured {
 	for round := range 4 { // so that each step sees the machine at several times
 		for _, batch := range []int{1, 2, 4, 8} {
 			for _, s := range servers {
-				s.load(t, batch, 8, 8) // attention takes the first 256 tokens of context as one
+				s.load(t, batch, 8, 8)
 			}
 		}
 		servers[1].load(t, 3, 8, 8) // of which the first model tells nothing

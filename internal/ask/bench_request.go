@@ -51,9 +51,23 @@ func (f *Bench) Request(find Finder) (*bench.Config, error) {
 			return nil, UnknownWord("--preset", f.preset, BenchPresets(), "use "+strings.Join(BenchPresets(), ", "))
 		}
 		p.Set(c, given)
-		c.Protocol = p.Text
+		c.Protocol = p.Text + departures(given)
 	}
 	return c, nil
+}
+
+// departures names the flags that change what a preset states of its protocol.
+func departures(given func(flag string) bool) string {
+	var own []string
+	for _, flag := range []string{"requests", "duration", "warmup", "endpoint", "prompts", "no-ignore-eos"} {
+		if given(flag) {
+			own = append(own, "--"+flag)
+		}
+	}
+	if len(own) == 0 {
+		return ""
+	}
+	return " Not as it says: " + strings.Join(own, ", ") + "."
 }
 
 // words are the fields that take one of a few.

@@ -61,3 +61,16 @@ func TestReplicaLimitOfInfer(t *testing.T) {
 		}
 	}
 }
+
+// A preset's protocol is not told as it stands where flags change what it says.
+func TestDeparturesFromAPreset(t *testing.T) {
+	given := func(flags ...string) func(string) bool {
+		return func(flag string) bool { return strings.Contains(" "+strings.Join(flags, " ")+" ", " "+flag+" ") }
+	}
+	if got := departures(given("requests", "isl", "warmup")); got != " Not as it says: --requests, --warmup." {
+		t.Errorf("%q", got)
+	}
+	if got := departures(given("isl")); got != "" {
+		t.Errorf("%q of no flag that the protocol speaks of", got)
+	}
+}

@@ -451,6 +451,15 @@ func testPrefixCacheIsTold(t *testing.T) {
 	if m.between(before, after); m.PrefixHits == nil || *m.PrefixHits != 0.3 {
 		t.Errorf("hit rate %v, want 0.3", m.PrefixHits)
 	}
+	m, after["vllm:prefix_cache_hits_total"] = &ServerMetrics{Names: "vllm"}, 3100
+	if m.between(before, after); m.PrefixHits != nil {
+		t.Errorf("hit rate %v of three hits a query, want none", *m.PrefixHits)
+	}
+	w := sampler{quit: make(chan struct{})}
+	w.take(scrape{"vllm:num_requests_running": -4, "vllm:num_requests_waiting": 2, "vllm:kv_cache_usage_perc": 1.5})
+	if got := w.finish(); got.Running.N != 0 || got.Cache.N != 0 || got.Waiting.N != 1 {
+		t.Errorf("running %+v, waiting %+v, cache %+v of figures that cannot be", got.Running, got.Waiting, got.Cache)
+	}
 }
 
 func testPromptLengthIsChecked(t *testing.T) {

@@ -18,7 +18,7 @@ var Presets = []Preset{
 	{"inferencex", "InferenceX (benchmark_serving.py): closed loop, 2 x concurrency requests to warm up and 10 x measured, exact output lengths. " +
 		"Its tpot is tpot_ms here, its itl is icl_ms (gaps between chunks), its e2el is e2e_ms from sent.",
 		func(c *Config, given func(string) bool) {
-			c.IgnoreEOS = true
+			c.IgnoreEOS = !given("no-ignore-eos")
 			if !given("endpoint") {
 				c.Service.Endpoint = openai.Completions
 			}
@@ -37,7 +37,7 @@ var Presets = []Preset{
 	{"vllm", "vllm bench serve with random prompts: completions, 1000 requests, no warm-up but a first question. " +
 		"Its tpot is tpot_ms here, its itl is icl_ms (gaps between chunks), its e2el is e2e_ms from sent; failed requests are counted apart.",
 		func(c *Config, given func(string) bool) {
-			c.IgnoreEOS = true
+			c.IgnoreEOS = !given("no-ignore-eos")
 			if !given("endpoint") {
 				c.Service.Endpoint = openai.Completions
 			}

@@ -150,7 +150,8 @@ func (r *run) sample() *sampler {
 	return w
 }
 
-// take keeps one reading; false where no engine is recognised.
+// take keeps one reading, of numbers of requests and of shares what can be one; false where no engine is
+// recognised.
 func (w *sampler) take(s scrape) bool {
 	for i := range engines {
 		e := &engines[i]
@@ -158,13 +159,17 @@ func (w *sampler) take(s scrape) bool {
 		if !ok {
 			continue
 		}
-		w.engine, w.running = e, append(w.running, v)
-		if v, ok := s.of(e.waiting); ok {
-			w.waiting = append(w.waiting, v)
+		w.engine = e
+		keep := func(v float64, ok bool, list *[]float64) {
+			if ok && v >= 0 {
+				*list = append(*list, v)
+			}
 		}
-		if v, ok := s.of(e.cache); ok {
-			w.cache = append(w.cache, v)
-		}
+		keep(v, true, &w.running)
+		v, ok = s.of(e.waiting)
+		keep(v, ok, &w.waiting)
+		v, ok = s.of(e.cache)
+		keep(v, ok && v <= 1, &w.cache)
 		return true
 	}
 	return false
@@ -199,7 +204,7 @@ func (m *ServerMetrics) between(before, after scrape) {
 	share := func(part, whole []string, into **float64) {
 		a, okA := grown(part...)
 		b, okB := grown(whole...)
-		if v := a / b; okA && okB && b > 0 {
+		if v := a / b; okA && okB && b > 0 && v <= 1 { // no part is more than the whole
 			*into = &v
 		}
 	}

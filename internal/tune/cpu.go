@@ -74,7 +74,7 @@ func (o *Outcome) streams(d *hw.Device, rec *record.Record, threads int) {
 func peaks(d *hw.Device) {
 	raise := func(peak *hw.Figure, achieved hw.Figure) {
 		if achieved.Known() && achieved.Value > peak.Value {
-			*peak = hw.Figure{Value: achieved.Value, Grade: hw.Datasheet, Source: "measured, in place of a peak that nobody states"}
+			*peak = hw.Figure{Value: achieved.Value, Grade: achieved.Grade, Source: achieved.Source + ", in place of a peak that nobody states"}
 		}
 	}
 	for f := range d.Achieved.Matrix {
