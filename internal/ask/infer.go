@@ -205,7 +205,7 @@ func findEngine(name string) (string, error) {
 		}
 		return engine, nil
 	}
-	return "", note.Of("engine", UnknownWord("engine", engine, Engines, "use one of "+engineNames))
+	return "", note.Of("engine", UnknownWord("engine", engine, Engines, "use one of "+strings.Join(Engines, ", ")))
 }
 
 // draftModels resolves the models that --spec draft: names.
