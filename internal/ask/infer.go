@@ -46,10 +46,7 @@ type Infer struct {
 // Engines are the serving engines whose overheads are known, and a name for all others.
 var Engines = []string{"vllm", "sglang", "trtllm", "llamacpp", infer.OtherEngine}
 
-// engineNames lists them.
-var engineNames = strings.Join(Engines[:len(Engines)-1], ", ") + ", or " + infer.OtherEngine + " for one that is none of these"
-
-var engineUsage = "`ENGINE` whose overheads are taken: " + engineNames + "; with a version what it gives up while it drafts: sglang@0.4"
+var engineUsage = "`ENGINE` whose overheads are taken: " + strings.Join(Engines[:len(Engines)-1], ", ") + ", or " + infer.OtherEngine + " for one that is none of these; with a version what it gives up while it drafts: sglang@0.4"
 
 // How the flags of uneven experts are told.
 const (
