@@ -32,6 +32,9 @@ func (c *Client) classify(ctx context.Context, err error, a *Answer) (Class, str
 		return Connect, text + ": the client's own limit of open files, see ulimit -n"
 	case errors.As(err, &dns) || errors.As(err, &dial) && dial.Op == "dial":
 		return Connect, text
+	case strings.Contains(text, "malformed HTTP"):
+		// An answer came, though perhaps before the transport said that the request was sent.
+		return Protocol, text
 	case a.Status == 0 && a.Sent == 0:
 		return Write, text
 	case ofConnection(err):
