@@ -32,7 +32,7 @@ func Open(path string) (*os.File, error) {
 	return os.Open(path)
 }
 
-// Text reads UTF-8 text from r without its byte order mark. UTF-16 is an error
+// Text reads UTF-8 text from r without its byte order mark. UTF-16 and gzip are errors
 // here; reading more than most bytes is one of the reader's.
 func Text(r io.Reader, most int64) (io.Reader, error) {
 	in := bufio.NewReader(&limited{r: r, left: most, most: most})
@@ -46,6 +46,8 @@ func Text(r io.Reader, most int64) (io.Reader, error) {
 		return in, err
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")):
 		return nil, errors.New("the text is UTF-16; save it as UTF-8")
+	case bytes.HasPrefix(head, []byte("\x1f\x8b")):
+		return nil, errors.New("the file is compressed by gzip; unpack it first")
 	}
 	return in, nil
 }

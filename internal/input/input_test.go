@@ -40,6 +40,7 @@ func TestText(t *testing.T) {
 		{"\xef\xbb\xbf", "", ""},
 		{"\xff\xfe{\x00}\x00", "", "UTF-16"},
 		{"\xfe\xff\x00{\x00}", "", "UTF-16"},
+		{"\x1f\x8b\x08", "", "compressed by gzip"},
 		{strings.Repeat("a", most), strings.Repeat("a", most), ""},
 		{strings.Repeat("a", most+1), "", "larger than 1 MiB"},
 	} {
