@@ -10,9 +10,8 @@ import (
 type gemmRates struct {
 	perSM  float64 // FLOP/s of one SM at full efficiency
 	memory float64 // bytes/s
-	edge   [len(tiles)]float64
 	joined float64 // bytes/s of partial sums
-	ends   float64 // what Fill x Edge lacks, see gemmRates
+	pipes  float64 // see Machine.pipes
 	hw.GEMM
 }
 
@@ -45,15 +44,9 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 	if m.sms <= 1 { // nobody said how many: waves, and what one tile takes, are unknown
 		g.Step, g.Tiling = 0, hw.WholeK
 	}
-	loaded := func() float64 { return 1 + g.Edge*(1/tiles[0].m+1/tiles[0].n) }
-	fitted := loaded()
-	ends := g.Fill * g.Edge * m.pipes * (1 - m.pipes)
-	g.Fill, g.Edge = g.Fill*m.pipes, g.Edge*m.pipes // both are loads, told in multiplications; so is their product, scaled twice here
-	r := gemmRates{GEMM: g, memory: m.hbm, ends: ends}
-	best := loaded()
-	for i, t := range tiles {
-		r.edge[i] = (1 + g.Edge*(1/t.m+1/t.n)) / best
-	}
+	r := gemmRates{GEMM: g, memory: m.hbm, pipes: 1}
+	fitted := r.slowed()
+	r.pipes = m.pipes
 	if g.Memory > 0 && m.peakHBM > 0 && !m.options.UsePeak {
 		r.memory = min(r.memory, m.peakHBM*g.Memory)
 	}
@@ -63,7 +56,7 @@ func (m *Machine) gemmRates(g hw.GEMM, achieved, peak float64) gemmRates {
 		// What the device achieved, a product of shape has reached, not the endless one.
 		rate := achieved / m.reached(&r)
 		if g.Share > 0 && peak > 0 {
-			rate = min(rate, peak*g.Share*fitted/best) // loads that take as long leave slower pipes a larger share
+			rate = min(rate, peak*g.Share*fitted/r.slowed()) // loads that take as long leave slower pipes a larger share
 		}
 		r.perSM = rate / m.sms
 	}

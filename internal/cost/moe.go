@@ -10,7 +10,7 @@ import (
 // per expert a kernel takes narrow ones: the weights then fill the large side of the
 // matrix instruction and the rows its small side, which goes down to 8 (mma and wgmma
 // shapes, PTX ISA 8.5 section 9.7; "swap A and B" in the engines' kernels).
-var expertTiles = [...]struct{ m, n float64 }{{8, 128}, {16, 128}, {32, 128}, {64, 128}, {64, 256}, {128, 128}, {128, 256}, {256, 128}}
+var expertTiles = [...]tile{{8, 128}, {16, 128}, {32, 128}, {64, 128}, {64, 256}, {128, 128}, {128, 256}, {256, 128}}
 
 // experts prices one of the two grouped products of the engine's fused routed
 // experts, permutation, activation and weighted sum included.
@@ -42,15 +42,14 @@ func (m *Machine) spread(r *gemmRates, rows, touched, cols, k float64) (seconds,
 	if touched <= 0 {
 		return 0, 0
 	}
-	best := math.Inf(1)
+	seconds = math.Inf(1)
 	mean := rows / touched
 	for i := range expertTiles {
-		tm, tn := expertTiles[i].m, expertTiles[i].n
-		count := touched / -math.Expm1(-tm/mean) * math.Ceil(cols/tn)
-		ends := 1/tm + 1/tn
-		if t := r.waves(count, m.sms) * ((k+r.Fill)*(1+r.Edge*ends) + r.ends*ends) * tm * tn; t < best {
-			best, executed = t, 2*count*tm*tn*k
+		x := &expertTiles[i]
+		count := touched / -math.Expm1(-x.m/mean) * math.Ceil(cols/x.n)
+		if t := r.waves(count, m.sms) * r.seconds(x, k); t < seconds {
+			seconds, executed = t, 2*count*x.m*x.n*k
 		}
 	}
-	return 2 * best / (r.perSM * (1 + r.Edge*(1/tiles[0].m+1/tiles[0].n))), executed
+	return seconds, executed
 }

@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"math"
 	"math/rand/v2"
 	"testing"
 
@@ -9,10 +10,7 @@ import (
 
 // tileRates are rates of a made machine of 100 SMs at 1 TFLOP/s each.
 func tileRates(edit func(*gemmRates)) (*Machine, *gemmRates) {
-	r := &gemmRates{perSM: 1e12, memory: 2e12, GEMM: hw.GEMM{Fill: 100, Quant: 0.5}}
-	for i := range tiles {
-		r.edge[i] = 1
-	}
+	r := &gemmRates{perSM: 1e12, memory: 2e12, pipes: 1, GEMM: hw.GEMM{Fill: 100, Quant: 0.5}}
 	edit(r)
 	r.joined = r.memory * r.Partial
 	return &Machine{sms: 100}, r
@@ -55,6 +53,26 @@ func TestTilings(t *testing.T) {
 		}
 		if more := tiledSeconds(m, split, a, b, k+64); more < s*(1-1e-12) {
 			t.Fatalf("%g x %g: k %g takes %g, 64 more %g", a, b, k, s, more)
+		}
+	}
+}
+
+// A tile's loads take as long beside a quarter of the matrix pipes as beside all of them, dense or
+// for experts: what the tile takes beyond its own multiplications does not change.
+func TestLoadsTakeAsLongOnSlowerPipes(t *testing.T) {
+	loads := func(pipes float64, x *tile, k float64) float64 {
+		r := &gemmRates{pipes: pipes, GEMM: hw.GEMM{Fill: 700, Edge: 60}}
+		r.perSM = 4e12 * pipes / r.slowed() // an endless product without loads: 4 TFLOP/s a whole SM
+		return r.seconds(x, k) - 2*x.m*x.n*k/(r.perSM*r.slowed())
+	}
+	for _, list := range [][]tile{tiles[:], expertTiles[:]} {
+		for i := range list {
+			for _, k := range []float64{128, 4096} {
+				whole, quarter := loads(1, &list[i], k), loads(0.25, &list[i], k)
+				if math.Abs(quarter/whole-1) > 1e-9 {
+					t.Errorf("tile %v over %g of k: loads of %g s, beside a quarter of the pipes %g", list[i], k, whole, quarter)
+				}
+			}
 		}
 	}
 }
