@@ -79,7 +79,7 @@ func (f *Bench) words(c *bench.Config) error {
 	}{
 		{"endpoint", f.endpoint, Endpoints, func(s string) { c.Service.Endpoint = openai.Endpoint(s) }},
 		{"prompts", f.prompts, PromptKind, func(s string) { c.Prompts = bench.Prompts(s) }},
-		{"slo-at", f.at, bench.Statistics, func(s string) { f.slo.At = s }},
+		{"slo-at", f.at, bench.Promises, func(s string) { f.slo.At = s }},
 	} {
 		if x.value == "" {
 			continue

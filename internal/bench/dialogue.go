@@ -27,6 +27,14 @@ func (d Dialogue) turns(n int) []turn {
 	return list
 }
 
+// longestDialogue is the most questions of one.
+func (c *Config) longestDialogue() (n int) {
+	for _, d := range c.Dialogues {
+		n = max(n, len(d.Questions))
+	}
+	return n
+}
+
 // OpenDialogues reads a data set in the ShareGPT format: a JSON list of objects
 // with conversations of {from, value}. With a tokenizer the lengths of its answers
 // are asked for; without, the model decides. Dialogues that do not begin with a

@@ -30,6 +30,9 @@ func TestDialoguesAreAsked(t *testing.T) {
 			t.Errorf("the model decides how long answers are, yet %d tokens are asked for", a.Max)
 		}
 	}
+	if w.Load != "2 dialogues, 2 turns" {
+		t.Errorf("load %q", w.Load)
+	}
 	if !slices.Equal(texts, []string{"hello", "bye", "again", "hello", "bye"}) || len(w.asked[1].Messages) != 3 {
 		t.Errorf("%q", texts)
 	}
@@ -59,6 +62,9 @@ func TestDialoguesAreNew(t *testing.T) {
 				t.Errorf("run %s: %q is not new, or not the dialogue's", nonce, a.text())
 			}
 			seen[a.text()] = true
+		}
+		if w.Load != "2 dialogues, the first question of each: --turns 2 asks them all" {
+			t.Errorf("load %q", w.Load)
 		}
 		if len(w.asked) != 8 || !strings.Contains(w.Prompts, "4 random words before") {
 			t.Errorf("%d questions, %q", len(w.asked), w.Prompts)

@@ -129,3 +129,6 @@ func (d Dist) At(statistic string) (v float64, ok bool) {
 
 // Statistics are the names that Dist.At knows, in the order of reports.
 var Statistics = []string{"mean", "p50", "p90", "p95", "p99", "min", "max"}
+
+// Promises are those that an objective may hold for: not min, which one good request keeps.
+var Promises = slices.DeleteFunc(slices.Clone(Statistics), func(s string) bool { return s == "min" })

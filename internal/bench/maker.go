@@ -198,7 +198,21 @@ func (r *run) first(ctx context.Context, q *openai.Request) (*openai.Answer, err
 	if a.Class == openai.RateLimited || a.Class == openai.Unavailable {
 		return nil, note.Of("url", fmt.Errorf("%s refused a first question %d times: %s (%s): wait until it is free, or leave the questions out with --no-check", r.c.Service.URL, refusedTries+1, a.Reason, a.Class))
 	}
-	return nil, note.Of(r.blamed(a), fmt.Errorf("%s did not answer a first question: %s (%s): try again, or leave the questions out with --no-check to have failures counted", r.c.Service.URL, a.Reason, a.Class))
+	return nil, note.Of(r.blamed(a), r.unanswered(a))
+}
+
+// unanswered is why a first question has no answer, with what mends it.
+func (r *run) unanswered(a *openai.Answer) error {
+	url := r.c.Service.URL
+	switch {
+	case r.blamed(a) == "model":
+		return fmt.Errorf("%s did not answer a first question: %s (%s): name a model that it serves with --model", url, a.Reason, a.Class)
+	case a.Status == http.StatusNotFound:
+		return fmt.Errorf("%s did not answer a first question: %s (%s): give the address up to /v1, and an --endpoint that it serves", url, a.Reason, a.Class)
+	case a.Status == http.StatusUnauthorized || a.Status == http.StatusForbidden:
+		return fmt.Errorf("%s did not answer a first question: %s (%s): give its key with --api-key-file or --api-key-env", url, a.Reason, a.Class)
+	}
+	return fmt.Errorf("%s did not answer a first question: %s (%s): try again, or leave the questions out with --no-check to have failures counted", url, a.Reason, a.Class)
 }
 
 // askAgain tells whether a first question is asked once more, and after which wait.

@@ -1,6 +1,7 @@
 package bench
 
 import (
+	"encoding/json"
 	"slices"
 
 	"github.com/ridgeline/ridgeline/internal/note"
@@ -58,11 +59,13 @@ type Machine struct {
 // Mode is how requests come.
 type Mode string
 
-// The modes: a fixed number in flight, a rate, a trace.
+// The modes: a fixed number in flight, a rate, a trace; and, of another tool's file, that
+// it does not state its load.
 const (
-	Closed Mode = "closed"
-	Open   Mode = "open"
-	Traced Mode = "trace"
+	Closed   Mode = "closed"
+	Open     Mode = "open"
+	Traced   Mode = "trace"
+	Unstated Mode = ""
 )
 
 // Stage is one level of load. Its Summary is that of all requests after the
@@ -86,6 +89,20 @@ type Stage struct {
 	Timeline []Moment       `json:"timeline"`
 	Warnings []string       `json:"warnings"`
 	Notes    note.List      `json:"notes,omitempty"` // the same with their kinds and figures
+}
+
+// MarshalJSON writes null for a load that nobody stated: 0 would be a figure.
+func (s Stage) MarshalJSON() ([]byte, error) {
+	type stage Stage
+	if s.Mode != Unstated {
+		return json.Marshal(stage(s))
+	}
+	return json.Marshal(struct {
+		Mode        *Mode    `json:"mode"`
+		Concurrency *int     `json:"concurrency"`
+		Rate        *float64 `json:"rate"`
+		stage
+	}{stage: stage(s)})
 }
 
 // Counts is what became of the requests: Sent is the sum of the rest.

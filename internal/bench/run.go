@@ -94,6 +94,9 @@ func (c *Config) load() string {
 	switch {
 	case c.Dialogues != nil:
 		text = fmt.Sprintf("%d dialogues", len(c.Dialogues))
+		if longest := c.longestDialogue(); c.Turns == 1 && longest > 1 {
+			text += fmt.Sprintf(", the first question of each: --turns %d asks them all", longest)
+		}
 	case c.Trace != nil:
 		text = "trace " + c.Trace.Name
 	default:

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
@@ -24,6 +25,24 @@ type llmdStatistic struct {
 // llmdVersion is the schema that is read.
 const llmdVersion = "0.1"
 
+// llmdTime is a time in seconds since 1970 or, as YAML has it, in RFC 3339; zero = not stated.
+type llmdTime time.Time
+
+// latestStart is after any run's start, in seconds since 1970: the year 2286.
+const latestStart = 1e10
+
+func (t *llmdTime) UnmarshalJSON(b []byte) error {
+	var seconds float64
+	var text string
+	switch {
+	case json.Unmarshal(b, &seconds) == nil && seconds > 0 && seconds < latestStart:
+		*t = llmdTime(time.UnixMicro(int64(seconds * 1e6)))
+	case json.Unmarshal(b, &text) == nil:
+		*t = llmdTime(instant(text))
+	}
+	return nil // a time that is none is not known
+}
+
 // llmdFile is the benchmark report of llm-d-benchmark (schema 0.1; 0.2 has other keys and
 // is refused by its number), as YAML, which llm-d writes, or JSON.
 type llmdFile struct {
@@ -41,7 +60,8 @@ type llmdFile struct {
 	} `json:"scenario"`
 	Metrics *struct {
 		Time struct {
-			Duration *number `json:"duration"`
+			Start    llmdTime `json:"start"`
+			Duration *number  `json:"duration"`
 		} `json:"time"`
 		Requests struct {
 			Total    *number        `json:"total"`
@@ -97,7 +117,12 @@ func readLLMD(raw []byte) (*Imported, error) {
 	}
 	s.InputRate, s.OutputRate, s.RequestRate = figure(m.Throughput.Input.times(1)), figure(m.Throughput.Output.times(1)), figure(m.Throughput.Requests.times(1))
 	s.To = zero(m.Time.Duration.or(0))
-	return &Imported{Report: newReport(f.Scenario.Model.Name, s)}, nil
+	i := &Imported{Report: newReport(f.Scenario.Model.Name, s)}
+	i.Report.Seconds = s.To
+	if t := time.Time(m.Time.Start); !t.IsZero() {
+		i.Report.Started = t.UTC().Format(time.RFC3339)
+	}
+	return i, nil
 }
 
 // dist is a statistic as a distribution of n, times in ms.

@@ -15,6 +15,7 @@ import (
 	"math"
 	"slices"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v3"
 
@@ -27,6 +28,7 @@ import (
 type Imported struct {
 	Source string // which tool
 	Report *bench.Report
+	At     time.Time // of the run, zero where the file does not state it
 	// Values are those of every request where the file holds them, ms, by stage and
 	// metric (ttft, tpot, e2e).
 	Values []map[string][]float32
@@ -79,6 +81,7 @@ func Read(r io.Reader, format string) (*Imported, error) {
 		return nil, fmt.Errorf("not a %s report: %w", format, err)
 	}
 	i.Source, i.Report.Protocol = format, "as "+format+" defines it"
+	i.At = instant(i.Report.Started)
 	for k := range i.Report.Stages {
 		if err := check(&i.Report.Stages[k]); err != nil {
 			return nil, fmt.Errorf("not a %s report: %w", format, err)
@@ -209,11 +212,15 @@ func check(s *bench.Stage) error {
 // most is beyond any figure of a run, in whatever unit.
 const most = 1e15
 
-// newStage is one whose client is not known, with figures from sent.
+// newStage is one whose client is not known, with figures from sent. Without requests
+// in flight and without a rate its load is not stated.
 func newStage(concurrency int, rate float64) bench.Stage {
-	s := bench.Stage{Mode: bench.Closed, Concurrency: concurrency, Timeline: []bench.Moment{}, Warnings: []string{}}
-	if rate > 0 {
+	s := bench.Stage{Concurrency: concurrency, Timeline: []bench.Moment{}, Warnings: []string{}}
+	switch {
+	case rate > 0:
 		s.Mode, s.Rate = bench.Open, rate
+	case concurrency != 0:
+		s.Mode = bench.Closed
 	}
 	s.Basis, s.Other.Basis, s.Classes, s.Coverage = bench.Service, bench.Response, map[string]int{}, 1
 	for _, f := range []*bench.Figure{&s.Achieved, &s.Counted, &s.PerChunk, &s.InFlight, &s.RequestRate, &s.OutputRate, &s.InputRate} {
@@ -239,6 +246,17 @@ func (i *Imported) uncounted() {
 }
 
 const otherTool = "read from another tool's file: what it does not state is not known"
+
+// instant reads the time of a run as vLLM (local), AIPerf (without a zone) or RFC 3339 write
+// it; without a zone it is taken for UTC. The zero time is none.
+func instant(text string) time.Time {
+	for _, layout := range []string{"20060102-150405", "2006-01-02T15:04:05", time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return t
+		}
+	}
+	return time.Time{}
+}
 
 // count is a number of something: 0 where it is not stated, -1, which check
 // refuses, where it cannot be one.

@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/ridgeline/ridgeline/internal/bench"
 )
@@ -22,7 +23,7 @@ var samples = map[string]string{
 		"output_sequence_length": {"unit": "tokens", "avg": 100, "p50": 100},
 		"input_config": {"endpoint": {"model_names": ["m"], "urls": ["http://h:8000"]}, "loadgen": {"concurrency": 8}}}`,
 	"llm-d": `{"version": "0.1", "run": {}, "scenario": {"model": {"name": "m"}, "load": {"args": {"request_rate": 5}}},
-		"metrics": {"time": {"duration": 10}, "requests": {"total": 50, "failures": 2, "output_length": {"units": "count", "mean": 64}},
+		"metrics": {"time": {"start": 1749568783.57, "duration": 10}, "requests": {"total": 50, "failures": 2, "output_length": {"units": "count", "mean": 64}},
 		"latency": {"time_to_first_token": {"units": "s", "mean": 0.25, "p50": 0.2, "p99": 1}, "time_per_output_token": {"units": "ms/token", "mean": 12}},
 		"throughput": {"output_tokens_per_sec": 300, "requests_per_sec": 4.8}}}`,
 	"inferencex": `[{"hw": "h200", "tp": 8, "conc": 64, "model": "m", "framework": "sglang", "precision": "fp8", "tput_per_gpu": 700, "output_tput_per_gpu": 100, "mean_ttft": 0.5,
@@ -32,16 +33,21 @@ var samples = map[string]string{
 
 func read(t testing.TB, name string) *bench.Report {
 	t.Helper()
-	i, err := Read(strings.NewReader(samples[name]), "")
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
-	}
 	want := name
 	if name == "detailed" {
 		want = "vllm"
 	}
+	return readText(t, samples[name], want)
+}
+
+func readText(t testing.TB, text, want string) *bench.Report {
+	t.Helper()
+	i, err := Read(strings.NewReader(text), "")
+	if err != nil {
+		t.Fatalf("%s: %v", want, err)
+	}
 	if i.Source != want {
-		t.Fatalf("%s is taken for %s", name, i.Source)
+		t.Fatalf("%s is taken for %s", want, i.Source)
 	}
 	return i.Report
 }
@@ -56,6 +62,7 @@ func TestFormats(t *testing.T) {
 	}
 	none := math.NaN()
 	at := func(name string) *bench.Stage { return &read(t, name).Stages[0] }
+	noLoad := readText(t, strings.Replace(samples["llm-d"], `"request_rate": 5`, "", 1), "llm-d").Stages[0]
 	v, d, a, l, x := at("vllm"), at("detailed"), at("aiperf"), at("llm-d"), at("inferencex")
 	for name, f := range map[string]figure{
 		"vllm mean TTFT": {v.TTFT, "mean", 120}, "vllm median": {v.TTFT, "p50", 110}, "vllm p90": {v.TTFT, "p90", none}, "vllm p99": {v.TTFT, "p99", 150},
@@ -71,6 +78,7 @@ func TestFormats(t *testing.T) {
 		}
 	}
 	for name, got := range map[string]bool{
+		"llm-d time": read(t, "llm-d").Started == "2025-06-10T15:19:43Z", "no llm-d load": noLoad.Mode == bench.Unstated && noLoad.Concurrency == 0,
 		"vllm": v.Mode == bench.Closed && v.Concurrency == 2 && v.Requests == bench.Counts{Sent: 4, OK: 3, Failed: 1} && v.OutputRate == 15 && v.InputRate == 150,
 		"open": d.Mode == bench.Open && d.Rate == 2.5 && d.Requests.Failed == 1, "aiperf": a.Concurrency == 8 && a.Requests.OK == 80 && a.OutputRate == 400,
 		"llm-d": l.Mode == bench.Open && l.Rate == 5 && l.Requests.OK == 48, "inferencex": x.Concurrency == 64 && x.OutputRate == 800 && len(read(t, "inferencex").Stages) == 2,
@@ -138,7 +146,8 @@ func TestUnstatedRatesAreNull(t *testing.T) {
 	for text, want := range map[string][]string{
 		`{"completed": 1, "request_throughput": 0.5, "output_throughput": 0, "duration": 2}`: {`"output_tokens_per_second":0,`, `"input_tokens_per_second":null`, `"requests_per_second":0.5`, `"achieved_rate":null`, `"in_flight_mean":null`},
 		samples["aiperf"]: {`"output_tokens_per_second":400`, `"input_tokens_per_second":null`, `"chunk_tokens":null`},
-		samples["llm-d"]:  {`"output_tokens_per_second":300`, `"input_tokens_per_second":null`, `"requests_per_second":4.8`},
+		strings.Replace(samples["llm-d"], `"request_rate": 5`, "", 1): {`"mode":null`, `"concurrency":null`, `"rate":null`},
+		samples["llm-d"]: {`"output_tokens_per_second":300`, `"input_tokens_per_second":null`, `"requests_per_second":4.8`},
 		`{"hw": "h", "conc": 4, "tput_per_gpu": 1, "model": "m"}`: {`"output_tokens_per_second":null`, `"input_tokens_per_second":null`, `"requests_per_second":null`},
 	} {
 		i, err := Read(strings.NewReader(text), "")
@@ -241,5 +250,21 @@ func TestImportedURLsHoldNoSecrets(t *testing.T) {
 	i, err := Read(strings.NewReader(strings.Replace(samples["aiperf"], shown, `"url": "user:pa55@h:8000"`, 1)), "")
 	if err != nil || i.Report.URL != "h:8000" {
 		t.Errorf("without a scheme: %v, %+v", err, i)
+	}
+}
+
+// The time of a run, as each tool writes it; what cannot be read is none.
+func TestTimesOfRuns(t *testing.T) {
+	for text, want := range map[string]string{
+		"20260101-120000": "2026-01-01T12:00:00Z", "2026-01-01T12:00:00.123456": "2026-01-01T12:00:00Z", "2026-01-01T14:00:00+02:00": "2026-01-01T12:00:00Z",
+		"": "", "yesterday": "",
+	} {
+		got := ""
+		if at := instant(text); !at.IsZero() {
+			got = at.UTC().Format(time.RFC3339)
+		}
+		if got != want {
+			t.Errorf("%q: %q, want %q", text, got, want)
+		}
 	}
 }

@@ -67,7 +67,7 @@ func (f *benchFlags) register(cmd *cobra.Command) {
 	fs.Var(ask.Quantity(&f.delays, ask.List(unit.ParseSeconds), "LIST", ""), "net-delay", "repeat the stages with each of these one-way delays put between: 0,0.5ms,1ms,2ms")
 	fs.Var(ask.Quantity(&f.failAbove, unit.ParseFraction, "SHARE", ""), "fail-above", "exit 4 where more than this share of a stage's requests failed or was truncated: 1%")
 	completions(cmd, map[string]cobra.CompletionFunc{"endpoint": completeWords(ask.Endpoints), "prompts": completeWords(ask.PromptKind),
-		"preset": completeWords(ask.BenchPresets()), "slo-at": completeWords(bench.Statistics), "arrival": completeWords([]string{"poisson", "constant", "gamma:2"})})
+		"preset": completeWords(ask.BenchPresets()), "slo-at": completeWords(bench.Promises), "arrival": completeWords([]string{"poisson", "constant", "gamma:2"})})
 }
 
 func (f *benchFlags) run(cmd *cobra.Command, env *Env, asJSON bool) error {

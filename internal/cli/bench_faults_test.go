@@ -52,7 +52,7 @@ func TestReportOutlivesItsStore(t *testing.T) {
 		asked.Add(1)
 	})
 	d, code, errs := benchOf(t, "--url", gone, "--metrics-url", "-", "--db", db)
-	if d.Stages[0].Requests.OK != 6 || code != 0 || !strings.Contains(errs, "warning: the run is not kept") {
+	if d.Stages[0].Requests.OK != 6 || code != 0 || strings.Count(errs, "not kept") != 1 || !strings.Contains(errs, "warning: the run is not kept") {
 		t.Errorf("exit %d, %+v: %s", code, d.Stages[0].Requests, errs)
 	}
 }

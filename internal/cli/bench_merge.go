@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"slices"
+
 	"github.com/spf13/cobra"
 
 	"github.com/ridgeline/ridgeline/internal/ask"
@@ -46,8 +48,8 @@ at each worker's start, so let the workers' clocks agree.`,
 		}
 		var with *bench.SLO
 		if cmd.Flags().Changed("slo") {
-			if _, ok := (bench.Dist{N: 1}).At(at); !ok {
-				return badInput(ask.UnknownWord("--slo-at", at, bench.Statistics, "use mean, p50, p90, p95, p99 or max"))
+			if !slices.Contains(bench.Promises, at) {
+				return badInput(ask.UnknownWord("--slo-at", at, bench.Promises, "use mean, p50, p90, p95, p99 or max"))
 			}
 			slo.At = at
 			with = &slo

@@ -117,7 +117,10 @@ func (k *keepFlags) answer(cmd *cobra.Command, env *Env, doc any) error {
 		return err
 	}
 	r.Name, r.At = k.name, time.Now()
-	return k.add(cmd.Context(), env, r)
+	if err = k.add(cmd.Context(), env, r); err != nil {
+		return fmt.Errorf("not kept: %w", err)
+	}
+	return nil
 }
 
 // runName refuses a name that could never be asked for.
@@ -137,7 +140,7 @@ func (k *keepFlags) add(ctx context.Context, env *Env, r *store.Run) error {
 	}
 	id, err := d.Add(ctx, r)
 	if err = errors.Join(err, d.Close()); err != nil {
-		return fmt.Errorf("not kept: %w", err)
+		return err
 	}
 	fmt.Fprintf(env.Stderr, "kept as run %d\n", id)
 	return nil

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -100,8 +99,8 @@ func importFile(path, format string) (*store.Run, error) {
 			r.Samples = append(r.Samples, store.Sample{Stage: stage, Metric: metric, Values: v})
 		}
 	}
-	if t, err := time.Parse("20060102-150405", i.Report.Started); err == nil { // vLLM's date, local
-		r.At = t
+	if !i.At.IsZero() {
+		r.At = i.At
 	}
 	return r, nil
 }
@@ -122,27 +121,9 @@ func ownFile(path string) (*store.Run, error) {
 	raw, err := io.ReadAll(t)
 	if err == nil {
 		var r *store.Run
-		if r, err = api.RunOf(withoutSecrets(raw)); err == nil {
+		if r, err = api.RunOf(raw); err == nil {
 			return r, nil
 		}
 	}
 	return nil, fmt.Errorf("%s: %w", path, err)
-}
-
-// withoutSecrets is a document whose url holds none, which no run of this program has written.
-func withoutSecrets(raw []byte) []byte {
-	var d map[string]json.RawMessage
-	var url string
-	if json.Unmarshal(raw, &d) != nil || json.Unmarshal(d["url"], &url) != nil || input.WithoutSecrets(url) == url {
-		return raw
-	}
-	clean, err := json.Marshal(input.WithoutSecrets(url))
-	if err == nil {
-		d["url"] = clean
-		clean, err = json.Marshal(d)
-	}
-	if err != nil {
-		return nil // which is refused as no document
-	}
-	return clean
 }

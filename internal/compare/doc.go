@@ -95,6 +95,8 @@ func load(s *bench.Stage) string {
 	switch s.Mode {
 	case bench.Open:
 		text = fmt.Sprintf("%.6g requests/s %s", s.Rate, s.Arrival)
+	case bench.Unstated:
+		text = "load not stated"
 	case bench.Traced:
 		text = "trace"
 	}

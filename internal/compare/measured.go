@@ -107,6 +107,9 @@ const lengthsApart = 0.02
 
 // doubts notes what makes a pair less than a comparison of like with like.
 func (c *Comparison) doubts(a, b *bench.Stage) {
+	if a.Mode == bench.Unstated {
+		c.note("%s: neither file states its load: that both are alike is taken for granted", load(a))
+	}
 	for i, s := range []*bench.Stage{a, b} {
 		name := "AB"[i : i+1]
 		if !s.Client.Valid {

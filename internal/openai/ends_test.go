@@ -248,17 +248,22 @@ func TestLongEvents(t *testing.T) {
 
 // What is no stream of events, whatever its status, is called what it says it is.
 func TestOtherTypesAreNoHalfEvents(t *testing.T) {
-	for head, want := range map[string]Class{
-		"Content-Type: text/html":                                   Garbage,
-		"Content-Type: text/event-stream\r\nContent-Encoding: gzip": Garbage,
-		"Content-Type: text/event-stream":                           HalfEvent,
-		"Content-Type: text/event-stream; charset=utf-8":            HalfEvent,
+	const stream, json = "Content-Type: text/event-stream", `{"object": "chat.completion", "choices": []}`
+	for _, x := range []struct {
+		head, body string
+		want       Class
+	}{
+		{"Content-Type: text/html", "data: <html>", Garbage},
+		{stream + "\r\nContent-Encoding: gzip", "data: <html>", Garbage},
+		{stream, "data: <html>", HalfEvent}, {stream + "; charset=utf-8", "data: <html>", HalfEvent}, {stream, "da", HalfEvent},
+		{stream, json, Garbage}, {"X-Type: none", json, Garbage}, {"X-Type: none", json + "\n", Garbage}, {"X-Type: none", "{\n  \"id\": 1\n}", Garbage},
+		{"X-Type: none", `data: {"cho`, HalfEvent}, {"X-Type: none", ": ping\n\n" + `{"cho`, HalfEvent},
 	} {
 		s := scripted(t, false, func(c net.Conn, _ *http.Request) {
-			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n%s%s", head, chunk("data: <html>"), lastOne)
+			fmt.Fprintf(c, "HTTP/1.1 200 OK\r\n%s\r\nTransfer-Encoding: chunked\r\n\r\n%s%s", x.head, chunk(x.body), lastOne)
 		})
-		if a := newClient(t, Config{URL: s.URL + "/v1"}).Do(t.Context(), &Request{Stream: true}); a.Class != want {
-			t.Errorf("%q: %q %s", head, a.Class, a.Reason)
+		if a := newClient(t, Config{URL: s.URL + "/v1"}).Do(t.Context(), &Request{Stream: true}); a.Class != x.want {
+			t.Errorf("%q, %q: %q %s", x.head, x.body, a.Class, a.Reason)
 		}
 	}
 }

@@ -25,6 +25,8 @@ type events struct {
 	kind  []byte // the event field
 	cr    bool   // the last line ended in CR: a LF that follows belongs to it
 	begun bool   // past the byte order mark
+	field bool   // a line of a stream of events came
+	other bool   // a line of something else came
 	limit int    // bytes of one event
 }
 
@@ -102,7 +104,12 @@ func (e *events) line(line []byte, each func(kind, data []byte) error) error {
 	case "error": // llama.cpp's way to say that it failed
 		e.kind = append(e.kind[:0], "error"...)
 		e.add(value, "")
+	case "", "id", "retry": // a comment, and what no answer needs
+	default:
+		e.other = true
+		return nil
 	}
+	e.field = true
 	if len(e.data) > e.limit {
 		return errEventTooLong
 	}
@@ -133,3 +140,18 @@ func (e *events) held() int { return len(e.buf) + len(e.data) }
 
 // half tells whether the stream ended within an event.
 func (e *events) half() bool { return e.has || len(bytes.TrimSpace(e.buf)) > 0 }
+
+// spoke tells whether what came may be a stream of events: some line was of one, or the only
+// one, which is not whole, begins like one.
+func (e *events) spoke() bool {
+	if e.field || e.other {
+		return e.field
+	}
+	rest := bytes.TrimSpace(e.buf)
+	for _, name := range []string{"data:", "event:", "id:", "retry:", "error:", ":"} {
+		if n := min(len(name), len(rest)); string(rest[:n]) == name[:n] {
+			return true
+		}
+	}
+	return false
+}

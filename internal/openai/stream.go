@@ -28,7 +28,8 @@ type stream struct {
 	events  events
 	event   func(kind, data []byte) error
 	idle    *idleWatch
-	foreign string // what the answer calls itself, where that is no stream of events
+	kind    string // what the answer calls itself, "" = nothing
+	foreign bool   // which is no stream of events
 }
 
 // stream reads an answer that comes as events.
@@ -43,9 +44,9 @@ func (x *exchange) stream(ctx context.Context, p *http.Response) error {
 	}
 	s := &stream{exchange: x, start: x.client.start, events: events{limit: x.client.limits.Event}, idle: x.client.watchIdle(x.give)}
 	s.each, s.event = s.chunk, s.take
-	if coding := p.Header.Get("Content-Encoding"); coding != "" || !strings.HasPrefix(kind, "text/event-stream") {
-		s.foreign = strings.TrimSpace(kind + " " + coding)
-	}
+	coding := p.Header.Get("Content-Encoding")
+	s.kind = strings.TrimSpace(kind + " " + coding)
+	s.foreign = coding != "" || kind != "" && !strings.HasPrefix(kind, "text/event-stream")
 	defer s.idle.timer.Stop()
 	if slices.Equal(p.TransferEncoding, []string{"chunked"}) {
 		if over, err := s.attach(ctx); over {
@@ -174,8 +175,8 @@ func (s *stream) closed(err error, at time.Duration) error {
 	}
 	a.End = at
 	switch {
-	case s.foreign != "" && s.total > 0 && a.FirstEvent == 0:
-		return &outcome{Garbage, fmt.Sprintf("no event in %d bytes of type %q", s.total, s.client.clean(s.foreign))}
+	case s.total > 0 && a.FirstEvent == 0 && (s.foreign || !e.spoke()):
+		return &outcome{Garbage, fmt.Sprintf("no event in %d bytes of type %q", s.total, s.client.clean(s.kind))}
 	case e.half():
 		return &outcome{HalfEvent, "the stream ended within an event"}
 	case a.Finish == "":

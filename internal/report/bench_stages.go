@@ -14,6 +14,8 @@ func benchLoad(s *bench.Stage) string {
 	switch s.Mode {
 	case bench.Open:
 		text = fmt.Sprintf("%.4g/s %s", s.Rate, s.Arrival)
+	case bench.Unstated:
+		text = "load not stated"
 	case bench.Traced:
 		text = "trace"
 		if s.Rate > 0 {

@@ -54,13 +54,17 @@ type Sample struct {
 // ErrNone says that there is no such run.
 var ErrNone = errors.New("no such run: `ridgeline runs list` shows those that are kept")
 
-// Add keeps a run and returns its id. Keys and names in a target's URL are left out.
+// Add keeps a run and returns its id. Keys and names in the URL of its target, and of its
+// document, are taken out of it first.
 func (d *DB) Add(ctx context.Context, r *Run) (id int64, err error) {
 	if err := CheckName(r.Name); err != nil {
 		return 0, err
 	}
 	if !json.Valid(r.Document) {
 		return 0, errors.New("the document is no JSON")
+	}
+	if err := r.dropSecrets(); err != nil {
+		return 0, err
 	}
 	document, err := deflate(r.Document)
 	if err != nil {
@@ -73,6 +77,25 @@ func (d *DB) Add(ctx context.Context, r *Run) (id int64, err error) {
 	return id, err
 }
 
+// dropSecrets leaves the address alone of a URL with a name, key or query, which this
+// program writes nowhere: a document that was changed by hand or comes from elsewhere.
+func (r *Run) dropSecrets() error {
+	clean := input.WithoutSecrets(r.Target)
+	if clean == r.Target {
+		return nil
+	}
+	r.Target = clean
+	var d map[string]json.RawMessage
+	if json.Unmarshal(r.Document, &d) != nil || d["url"] == nil {
+		return nil // no document of a service
+	}
+	var err error
+	if d["url"], err = json.Marshal(clean); err == nil {
+		r.Document, err = json.Marshal(d)
+	}
+	return err
+}
+
 // insert writes a run and its samples, all or nothing.
 func insert(ctx context.Context, db *sql.DB, r *Run, document []byte) (id int64, err error) {
 	tx, err := db.BeginTx(ctx, nil)
@@ -81,7 +104,7 @@ func insert(ctx context.Context, db *sql.DB, r *Run, document []byte) (id int64,
 	}
 	defer tx.Rollback() // nothing after a commit
 	res, err := tx.ExecContext(ctx, "INSERT INTO runs (kind, name, at, model, target, source, summary, document) VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-		r.Kind, r.Name, r.At.UnixMilli(), r.Model, input.WithoutSecrets(r.Target), r.Source, r.Summary, document)
+		r.Kind, r.Name, r.At.UnixMilli(), r.Model, r.Target, r.Source, r.Summary, document)
 	if err != nil {
 		return 0, err
 	}

@@ -123,12 +123,16 @@ func TestNoSecrets(t *testing.T) {
 	d := open(t, path)
 	r := run("x")
 	r.Target = "https://me:hunter2@host/v1?key=hunter2#hunter2"
+	r.Document = []byte(`{"url": "https://me:hunter2@host/v1?key=hunter2#hunter2", "model": "m"}`)
 	if _, err := d.Add(ctx, r); err != nil {
 		t.Fatal(err)
 	}
 	got, err := d.Find(ctx, "last")
 	if err != nil || got.Target != "https://host/v1" {
 		t.Errorf("target %q, %v", got.Target, err)
+	}
+	if text := string(got.Document); strings.Contains(text, "hunter2") || !strings.Contains(text, `"url":"https://host/v1"`) || !strings.Contains(text, `"model":"m"`) {
+		t.Errorf("document %s", text)
 	}
 	if s, err := os.Stat(path); err != nil || os.PathSeparator == '/' && s.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", s.Mode(), err)

@@ -20,8 +20,8 @@ var ncclTypes = map[string]string{"float": "fp32", "half": "fp16", "bfloat16": "
 	"int32": "int32", "uint32": "uint32", "int64": "int64", "uint64": "uint64", "f8e4m3": "fp8", "f8e5m2": "fp8"}
 
 // nccl reads nccl-tests: a table of size, count, type, operation, root, and twice
-// (out of place, in place) time in us, algbw, busbw and wrong values. The in-place
-// time, which training uses, is kept; Bytes is the size column, nccl-tests' own
+// (out of place, in place) time in us, algbw, busbw and wrong values, each a result of its
+// own with that as its kernel; Bytes is the size column, nccl-tests' own
 // convention (PERFORMANCE.md): the whole tensor of all-reduce and all-gather.
 func nccl(t *text, rec *record.Record) error {
 	ranks, hosts, what, empty := 0, map[string]bool{}, "", 0
@@ -45,21 +45,25 @@ func nccl(t *text, rec *record.Record) error {
 			if _, err := strconv.ParseInt(f[0], 10, 64); err != nil {
 				continue
 			}
-			r, ratio, err := ncclRow(f)
+			both, ratio, err := ncclRow(f)
 			if err != nil {
 				return fmt.Errorf("line %d: %w", i+1, err)
 			}
-			if r.Value == 0 || r.Bytes == 0 { // the start of a sweep from 0 bytes
+			if len(both) == 0 { // the start of a sweep from 0 bytes
 				empty++
 				continue
 			}
-			r.Ranks, r.Nodes = ranks, len(hosts)
 			if what == "" {
 				what = ncclName(t.name, ratio, ranks)
 			}
-			r.What = what
-			rec.Results = append(rec.Results, r)
+			for _, r := range both {
+				r.Ranks, r.Nodes = ranks, len(hosts)
+				rec.Results = append(rec.Results, r)
+			}
 		}
+	}
+	for i := range rec.Results {
+		rec.Results[i].What = what
 	}
 	if empty > 0 {
 		rec.Notes = append(rec.Notes, fmt.Sprintf("rows of no bytes or no time, which measure nothing: %d", empty))
@@ -70,28 +74,41 @@ func nccl(t *text, rec *record.Record) error {
 	return nil
 }
 
-// ncclRow reads one row; ratio is busbw over algbw, 0 where both round to nothing.
-func ncclRow(f []string) (r record.Result, ratio float64, err error) {
+// ncclRow reads the times of one row, in place first, none where it measures nothing; ratio is
+// busbw over algbw, 0 where both round to nothing.
+func ncclRow(f []string) (both []record.Result, ratio float64, err error) {
 	n := len(f)
 	size, err := strconv.ParseInt(f[0], 10, 64)
 	if err != nil || size < 0 {
-		return r, 0, fmt.Errorf("size %q is no number of bytes", f[0])
+		return nil, 0, fmt.Errorf("size %q is no number of bytes", f[0])
 	}
-	var v [3]float64
-	for i := range v {
-		if v[i], err = strconv.ParseFloat(f[n-4+i], 64); err != nil || !(v[i] >= 0) || math.IsInf(v[i], 0) {
-			return r, 0, fmt.Errorf("%q is no time or bandwidth: take the row out, or run the test again", f[n-4+i])
+	for _, c := range []struct {
+		kernel string
+		at     int
+	}{{"in place", n - ncclColumns}, {"out of place", n - 2*ncclColumns}} {
+		var v [ncclColumns - 1]float64 // time, algbw, busbw
+		for i := range v {
+			text := f[c.at+i]
+			if v[i], err = strconv.ParseFloat(text, 64); err != nil || !(v[i] >= 0) || math.IsInf(v[i], 0) {
+				return nil, 0, fmt.Errorf("%q is no time or bandwidth: take the row out, or run the test again", text)
+			}
+		}
+		text := f[c.at+len(v)]
+		if wrong, err := strconv.ParseFloat(text, 64); err == nil && wrong != 0 {
+			return nil, 0, fmt.Errorf("%s wrong values at %d bytes: a collective that computes wrongly is no measurement", text, size)
+		}
+		if v[1] > 0 && ratio == 0 {
+			ratio = v[2] / v[1]
+		}
+		if v[0] > 0 && size > 0 {
+			both = append(both, record.Result{Kind: record.Collective, Unit: "s", Value: v[0] * 1e-6, Best: v[0] * 1e-6, Format: ncclTypes[f[2]], Bytes: size, Kernel: c.kernel})
 		}
 	}
-	if wrong, err := strconv.ParseFloat(f[n-1], 64); err == nil && wrong != 0 {
-		return r, 0, fmt.Errorf("%s wrong values at %d bytes: a collective that computes wrongly is no measurement", f[n-1], size)
-	}
-	format := ncclTypes[f[2]]
-	if v[1] > 0 {
-		ratio = v[2] / v[1]
-	}
-	return record.Result{Kind: record.Collective, Unit: "s", Value: v[0] * 1e-6, Best: v[0] * 1e-6, Format: format, Bytes: size}, ratio, nil
+	return both, ratio, nil
 }
+
+// ncclColumns are those of one way: time, algbw, busbw and wrong values.
+const ncclColumns = 4
 
 // ncclName tells the collective from the file's name, or from busbw/algbw where only
 // one has that ratio: 2(n-1)/n is all-reduce's.

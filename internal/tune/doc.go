@@ -144,6 +144,9 @@ func (o *Outcome) change(key string, before hw.Figure, after float64, source str
 // unused books a result that sets no figure, named by what tells it from its like.
 func (o *Outcome) unused(rec *record.Record, r *record.Result, why string) {
 	what := []string{r.Kind, r.What, r.Format, r.Device}
+	if r.Kind == record.Collective { // the two of a row of nccl-tests
+		what = append(what, r.Kernel)
+	}
 	if r.Bytes > 0 {
 		what = append(what, fmt.Sprintf("of %d bytes", r.Bytes))
 	}

@@ -328,6 +328,8 @@ export const en = {
     doubtsOf: (run: string) => `Warnings of ${run}`,
     doubtsBetween: 'Warnings of the comparison',
     notValid: 'client not valid',
+    trace: 'trace',
+    loadUnstated: 'load not stated',
     invalid: (run: string, loads: string) => `${run}: the client could not keep up, or nobody knows, at ${loads}. What it measured there may be its own delay.`,
     thisRun: 'This run',
     keepBoth: 'Where the gap is can be told of two runs that this server keeps.',

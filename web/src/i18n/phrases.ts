@@ -62,7 +62,7 @@ const fill = (p: Phrase, found: RegExpExecArray): string =>
 const figures = new Intl.NumberFormat('vi', { maximumSignificantDigits: 4 })
 
 // What a bench measured, as its reasons name it; TTFT stays.
-const times: Record<string, string> = { 'gap between chunks': 'khoảng cách giữa các mảnh', 'time of a request': 'thời gian của một yêu cầu' }
+const times: Record<string, string> = { 'gap between chunks': 'khoảng cách giữa các mảnh', 'time of a request': 'thời gian của một yêu cầu', 'load not stated': 'tải không được nêu' }
 
 /** listed words a value that is a time's name, a load, or sentences of the list joined by semicolons. */
 function listed(value: string): string {

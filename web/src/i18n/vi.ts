@@ -350,6 +350,8 @@ export const vi: Dict = {
     doubtsOf: (run) => `Cảnh báo của ${run}`,
     doubtsBetween: 'Cảnh báo về phép so sánh',
     notValid: 'số đo của máy khách không hợp lệ',
+    trace: 'vết yêu cầu',
+    loadUnstated: 'tải không được nêu',
     invalid: (run, loads) => `${run}: máy khách không theo kịp, hoặc không ai biết, ở ${loads}. Điều đo được ở đó có thể là độ trễ của chính nó.`,
     thisRun: 'Đợt đo này',
     keepBoth: 'Chỉ phân tích được chênh lệch của hai đợt đo mà máy chủ này lưu.',

@@ -57,10 +57,10 @@ const text = (v: unknown): string => (typeof v === 'string' ? v : '')
 const list = (v: unknown): Json[] => (Array.isArray(v) ? (v as Json[]) : [])
 const at = (d: unknown, ...path: string[]): unknown => path.reduce((x: unknown, k) => (x && typeof x === 'object' ? (x as Json)[k] : undefined), d)
 
-/** Level words the load of a bench stage: in flight, or requests per second. */
-export type Level = (concurrency: number, rate: number) => string
+/** Level words the load of a bench stage: in flight, or requests per second; 0 of both is a trace, or was not stated. */
+export type Level = (concurrency: number, rate: number, mode?: string) => string
 
-const levelOf = (s: Json, level: Level): string => level(Number(s.concurrency), Number(s.rate))
+const levelOf = (s: Json, level: Level): string => level(Number(s.concurrency), Number(s.rate), text(s.mode))
 
 /** Doubt is a warning and what of the run it is about, '' for the whole. */
 export interface Doubt {

@@ -4,8 +4,8 @@ import type { Level } from './runs'
 /** leveled words the load of a bench stage. */
 export const leveled =
   ({ t, f }: Speech): Level =>
-  (n, rate) =>
-    rate > 0 ? t.measured.rate(f.num(rate)) : t.serving.load(f.int(n))
+  (n, rate, mode) =>
+    rate > 0 ? t.measured.rate(f.num(rate)) : mode === 'trace' ? t.measured.trace : n > 0 ? t.serving.load(f.int(n)) : t.measured.loadUnstated
 
 /** said is a figure with its unit. */
 export function said(x: { unit: string }, v: number | null, { t, f }: Speech): string {
