@@ -32,6 +32,9 @@ func TestStrangeSources(t *testing.T) {
 	if nemo := predict("NeMo", sharded, nil); fsdp >= 0.9*nemo {
 		t.Errorf("%.0f tokens/s of a stranger's FSDP, %.0f of NeMo's", fsdp, nemo)
 	}
+	if deep := predict("our-Megatron-DeepSpeed", parallel, nil); deep >= 0.9*family {
+		t.Errorf("%.0f tokens/s of DeepSpeed, %.0f of the family", deep, family)
+	}
 	m, err := catalog.Cluster("h100x8")
 	if err != nil {
 		t.Fatal(err)

@@ -139,10 +139,10 @@ func (a *again) engineShare(source string) float64 {
 // gradients or weights sharded by PyTorch of those alone that have a share of their own.
 func (a *again) strangersShare(r *Run) float64 {
 	var shares []float64
-	seen := map[string]bool{}
+	seen, like := map[string]bool{}, r.ZeRO >= 2 || engineOf(r).deepspeed
 	for i := range a.runs {
 		y := &a.runs[i]
-		if y.p.MoE || seen[y.Source] || r.ZeRO >= 2 && !y.eager() {
+		if y.p.MoE || seen[y.Source] || like && !y.eager() {
 			continue
 		}
 		seen[y.Source] = true
