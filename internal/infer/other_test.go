@@ -47,7 +47,7 @@ func TestAnotherEngine(t *testing.T) {
 	if a, b := ranges["vllm"].TPOT, ranges[OtherEngine].TPOT; !(b.High/b.Low > a.High/a.Low) {
 		t.Errorf("ranges: %+v of vllm, %+v of another engine", a, b)
 	}
-	if _, err := ProfileOn("vlm", c.Device); err == nil || !strings.Contains(err.Error(), "or other for one that is none of these") {
+	if _, err := ProfileOn("vlm", c.Device); err == nil || !strings.Contains(err.Error(), "llamacpp, other") {
 		t.Errorf("an unknown name: %v", err)
 	}
 	if names := ProfiledEngines(); !slices.Contains(names, "vllm") || slices.Contains(names, OtherEngine) {

@@ -180,7 +180,7 @@ func FindProfileOf(engine, version, arch string) (*Profile, error) {
 	all := loadProfiles()
 	p := PickProfile(all, engine, version, arch)
 	if p == nil {
-		return nil, fmt.Errorf("engine %q has no profile: use one of %s, or %s for one that is none of these", engine, strings.Join(ProfiledEngines(), ", "), OtherEngine)
+		return nil, fmt.Errorf("engine %q has no profile: use one of %s, %s", engine, strings.Join(ProfiledEngines(), ", "), OtherEngine)
 	}
 	return p, nil
 }

@@ -35,6 +35,9 @@ type knob struct {
 	set          func(*infer.Profile, float64)
 }
 
+// operators tells that who runs the engine sets the constant, not the engine.
+func (k *knob) operators() bool { return k.key == "admission_steps" }
+
 const micro = 1e-6
 
 // knobs are the constants that whole runs show and kernel tables do not. The bounds
@@ -144,6 +147,19 @@ func usual(base *infer.Profile) *infer.Profile {
 		k.set(&p, k.usual)
 	}
 	return &p
+}
+
+// unseen is what is expected of an engine's release of which no run is known: the constants of the
+// mean release, and what operators set left at its least. Releases whose operators let requests
+// wait longer, ten to twenty times the others, would make it a mean that none of them has.
+func unseen(base *infer.Profile) *infer.Profile {
+	p := usual(base)
+	for _, k := range knobs {
+		if k.operators() {
+			k.set(p, k.low)
+		}
+	}
+	return p
 }
 
 // fit fits a release: all constants over all generations, then the local ones of each

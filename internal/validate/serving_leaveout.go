@@ -63,7 +63,7 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 		known := fits[i]
 		if rest := e.without(of, v); len(rest.rows) < len(e.rows) {
 			var err error
-			if known, err = rest.fitOrUsual(p.anew()); err != nil {
+			if known, err = rest.fitOrUnseen(p.anew()); err != nil {
 				return nil, err
 			}
 		}
@@ -88,8 +88,8 @@ func leaveOne(engine string, releases []*release, fits [][]ProfileFit, of func(*
 }
 
 // leaveEngine predicts an engine's runs as those of an engine that nobody knows: with the mean of
-// the other engines' releases, and kernels of another engine. Those releases were drawn to a mean that
-// holds the engine's own, a little.
+// the other engines' releases, what operators set at its least (see unseen), and kernels of another engine.
+// Those releases were drawn to a mean that holds the engine's own, a little.
 func leaveEngine(engine string, releases []*release, fits [][]ProfileFit, p *ServingPredictor) ([]Scored, error) {
 	mean, err := infer.FindProfile(infer.OtherEngine, "")
 	if err != nil {
@@ -100,6 +100,10 @@ func leaveEngine(engine string, releases []*release, fits [][]ProfileFit, p *Ser
 		x.Engine = kernelsInstead
 	}
 	for _, k := range knobs {
+		if k.operators() {
+			k.set(&x, k.low)
+			continue
+		}
 		sum, n := 0.0, 0
 		for i, e := range releases {
 			if e.engine != engine && len(fits[i]) > 0 {
@@ -139,8 +143,8 @@ func predictWith(own []ServingRun, profile func(engine, version, arch string) (*
 	return out, p.interrupted()
 }
 
-// fitOrUsual is fit, and of a release without runs what is expected before any is seen: the mean release.
-func (e *release) fitOrUsual(p *ServingPredictor) ([]ProfileFit, error) {
+// fitOrUnseen is fit, and of a release without runs what is expected of one.
+func (e *release) fitOrUnseen(p *ServingPredictor) ([]ProfileFit, error) {
 	if len(e.rows) > 0 {
 		return e.fit(p)
 	}
@@ -148,9 +152,9 @@ func (e *release) fitOrUsual(p *ServingPredictor) ([]ProfileFit, error) {
 	if err != nil {
 		return nil, err
 	}
-	mean := usual(base)
-	mean.Before = e.before
-	return []ProfileFit{{Profile: *mean}}, nil
+	x := unseen(base)
+	x.Before = e.before
+	return []ProfileFit{{Profile: *x}}, nil
 }
 
 func valuesOf(runs []ServingRun, of func(*ServingRun) string) []string {

@@ -9,15 +9,16 @@ import (
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
 
-// Any other engine is what a fit expects before it sees a run.
-func TestAnotherEngineIsTheMeanRelease(t *testing.T) {
+// Any other engine is what is expected of a release without runs.
+func TestAnotherEngineIsTheUnseenRelease(t *testing.T) {
 	p, err := infer.FindProfile(infer.OtherEngine, "hopper")
 	if err != nil {
 		t.Fatal(err)
 	}
+	x := unseen(p)
 	for _, k := range knobs {
-		if got := k.of(p); math.Abs(got-k.usual) > 1e-9 {
-			t.Errorf("%s is %g, usual %g", k.key, got, k.usual)
+		if got, want := k.of(p), k.of(x); math.Abs(got-want) > 1e-9 {
+			t.Errorf("%s is %g, want %g", k.key, got, want)
 		}
 	}
 }

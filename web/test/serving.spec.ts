@@ -33,6 +33,14 @@ test('a file of numbers says what it holds', async ({ page }) => {
   expect(await file('One thing changed')).toMatch(/^[^\r]*\(%\)"\r\n/)
 })
 
+test('an engine that is none of the known ones is in the menu and told as assumed', async ({ page }) => {
+  await open(page, '#/serving?model=llama-3.1-8b&clusters=h100x8&concurrency=8&plan=tp%3D8&spec=none&engine=other')
+  const menu = page.getByLabel('Engine', { exact: true })
+  await expect(menu).toHaveValue('other')
+  await expect(menu.locator('option:checked')).toHaveText('none of these')
+  await expect(page.locator('main')).toContainText('no run of it is known')
+})
+
 test.describe('in Vietnamese', () => {
   test.use({ locale: 'vi-VN' })
   test('a price with a decimal comma is no list of prices', async ({ page }) => {

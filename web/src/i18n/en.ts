@@ -201,6 +201,7 @@ export const en = {
     rttHint: 'in place of the fabric’s own, such as 1ms',
     engine: 'Engine',
     engineAny: 'default profile',
+    engineOther: 'none of these',
     weights: 'Weights',
     kv: 'KV cache',
     asCheckpoint: 'as the checkpoint',

@@ -222,6 +222,7 @@ export const vi: Dict = {
     rttHint: 'thay cho trị số của mạng, ví dụ 1ms',
     engine: 'Engine',
     engineAny: 'mặc định',
+    engineOther: 'engine khác',
     weights: 'Trọng số',
     kv: 'Bộ đệm KV',
     asCheckpoint: 'như checkpoint',

@@ -37,7 +37,7 @@ export function Fields({ s, set, catalogue, field }: Props) {
         <Select label={t.serving.weights} value={s.weights} options={[['', t.serving.asCheckpoint], ...formats]} onChange={(v) => set({ weights: v })} />
         <Select label={t.serving.kv} value={s.kv} options={[['', 'bf16'], 'fp8']} onChange={(v) => set({ kv: v })} />
         <Field label={t.serving.rtt} {...on('rtt')} hint={t.serving.rttHint} bad={field === 'net_rtt'} />
-        <Select label={t.serving.engine} value={s.engine} options={[['', t.serving.engineAny], 'vllm', 'sglang', 'trtllm']} onChange={(v) => set({ engine: v })} />
+        <Select label={t.serving.engine} value={s.engine} options={[['', t.serving.engineAny], 'vllm', 'sglang', 'trtllm', ['other', t.serving.engineOther]]} onChange={(v) => set({ engine: v })} />
       </More>
     </>
   )

@@ -1,1 +1,0 @@
-import{M as e,T as t,l as n,o as r}from"./index-CLduB0rA.js";function i({text:i}){let{lang:a}=t(),o=a===`vi`?n(i):void 0;return a===`vi`&&!o?r(`span`,{lang:`en`,children:i}):r(e,{children:o??i})}export{i as t};
