@@ -14,32 +14,13 @@ import (
 func generic(list []*hw.Kernels) *hw.Kernels {
 	k := &hw.Kernels{Arch: "generic", Sustained: catalog.Kernels("generic").Sustained}
 	for f := range unit.NumFormats {
-		var sum hw.GEMM
-		n := 0.0
+		var known []*hw.GEMM
 		for _, of := range list {
-			if g := &of.GEMM[f]; g.Known() {
-				n++
-				sum.Fill += g.Fill
-				sum.Edge += g.Edge
-				sum.Quant += g.Quant
-				sum.Overlap += g.Overlap
-				sum.Launch += g.Launch
-				sum.Step += g.Step
-				sum.Join += g.Join
-				sum.Partial += g.Partial
-				if n == 1 || g.Tiling == sum.Tiling { // what they agree on
-					sum.Tiling = g.Tiling
-				} else {
-					sum.Tiling = hw.WholeK
-				}
-				sum.Grouped += g.Grouped
+			if of.GEMM[f].Known() {
+				known = append(known, &of.GEMM[f])
 			}
 		}
-		if n > 0 {
-			s := unit.Seconds(n)
-			k.GEMM[f] = hw.GEMM{Fill: sum.Fill / n, Edge: sum.Edge / n, Quant: sum.Quant / n, Overlap: sum.Overlap / n, Launch: sum.Launch / s,
-				Step: sum.Step / s, Tiling: sum.Tiling, Join: sum.Join / s, Partial: sum.Partial / n, Grouped: sum.Grouped / n}
-		}
+		k.GEMM[f] = meanGEMM(known)
 	}
 	k.Engines = engineStandIns(list)
 	n := float64(len(list))
@@ -58,16 +39,87 @@ func generic(list []*hw.Kernels) *hw.Kernels {
 	return k
 }
 
+// meanGEMM is the means of constants without their shares of a peak; the zero value of none.
+func meanGEMM(list []*hw.GEMM) (mean hw.GEMM) {
+	n := float64(len(list))
+	s := unit.Seconds(n)
+	for i, g := range list {
+		mean.Fill += g.Fill / n
+		mean.Edge += g.Edge / n
+		mean.Quant += g.Quant / n
+		mean.Overlap += g.Overlap / n
+		mean.Launch += g.Launch / s
+		mean.Step += g.Step / s
+		mean.Join += g.Join / s
+		mean.Partial += g.Partial / n
+		mean.Grouped += g.Grouped / n
+		if i == 0 || g.Tiling == mean.Tiling { // what they agree on
+			mean.Tiling = g.Tiling
+		} else {
+			mean.Tiling = hw.WholeK
+		}
+	}
+	return mean
+}
+
 // engineStandIns are the engines' kernels of the generation with the most measured GPUs, their
-// means making no kernel: attention, experts and collectives, but no products, whose
-// shares of the peak mean something else on another maker's chip.
+// means making no kernel: attention, experts and collectives. Of products they are the means, see meanProducts.
 func engineStandIns(list []*hw.Kernels) []hw.Engine {
 	most := slices.MaxFunc(list, func(a, b *hw.Kernels) int { return len(a.Devices) - len(b.Devices) })
 	engines := slices.Clone(most.Engines)
+	for _, of := range list {
+		for i := range of.Engines {
+			if name := of.Engines[i].Name; !slices.ContainsFunc(engines, func(e hw.Engine) bool { return e.Name == name }) {
+				engines = append(engines, hw.Engine{Name: name})
+			}
+		}
+	}
 	for i := range engines {
-		engines[i].GEMM = nil
+		engines[i].GEMM = meanProducts(list, engines[i].Name)
 	}
 	return engines
+}
+
+// meanProducts is the means over generations of what an engine does around its products, and of their shapes, by
+// formats: quantising the activations and the host's pace are the engine's on whatever GPU. Each generation counts with the
+// engine's usual kernel of the formats. Shares of the peak mean something else on another maker's chip and
+// are left out, as are weights alone in few bits, whose kernels differ by engine and generation.
+func meanProducts(list []*hw.Kernels, engine string) []hw.Product {
+	type formats struct{ weights, product unit.Format }
+	var order []formats
+	usual := map[formats][]*hw.Product{}
+	for _, of := range list {
+		seen := map[formats]bool{}
+		for i := range of.Engines {
+			e := &of.Engines[i]
+			for j := range e.GEMM {
+				x := &e.GEMM[j]
+				f := formats{x.Weights, x.Format}
+				if e.Name != engine || seen[f] || x.Weights != x.Format {
+					continue
+				}
+				if seen[f] = true; usual[f] == nil {
+					order = append(order, f)
+				}
+				usual[f] = append(usual[f], x)
+			}
+		}
+	}
+	var out []hw.Product
+	for _, f := range order {
+		m := hw.Product{Kernel: "mean", Weights: f.weights, Format: f.product}
+		var shapes []*hw.GEMM
+		s := unit.Seconds(len(usual[f]))
+		for _, x := range usual[f] {
+			shapes = append(shapes, &x.GEMM)
+			m.PerRow += x.PerRow / s
+			m.PerElement += x.PerElement / s
+			m.Host += x.Host / s
+		}
+		m.GEMM = meanGEMM(shapes)
+		out = append(out, m)
+	}
+	return out
 }
 
 func addCore(to, a *hw.Attention, n float64) {

@@ -20,7 +20,7 @@ var standInFiles embed.FS
 type standIn struct {
 	Archs []string `json:"archs"`
 	Of    string   `json:"of"`
-	// GEMMOverlap is hw.GEMM.Overlap of all formats: large second-level caches (72 and
+	// GEMMOverlap is hw.GEMM.Overlap of all formats, the engines' products among them: large second-level caches (72 and
 	// 128 MB) keep more of an operand than those of the measured generations.
 	GEMMOverlap float64 `json:"gemm_overlap"`
 	Source      string  `json:"source"`
@@ -66,6 +66,14 @@ func addStandIns(out map[string]*hw.Kernels) error {
 			for f := range k.GEMM {
 				if k.GEMM[f].Known() {
 					k.GEMM[f].Overlap = s.GEMMOverlap
+				}
+			}
+			k.Engines = slices.Clone(of.Engines)
+			for i := range k.Engines {
+				e := &k.Engines[i]
+				e.GEMM = slices.Clone(e.GEMM)
+				for j := range e.GEMM {
+					e.GEMM[j].Overlap = s.GEMMOverlap
 				}
 			}
 			k.Fits = append(slices.Clone(of.Fits), hw.Fit{What: "gemm overlap", Tables: []string{s.Source}, Rows: s.Rows})

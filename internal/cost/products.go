@@ -1,6 +1,7 @@
 package cost
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -108,9 +109,8 @@ func (m *Machine) ExpertsTimed(f unit.Format) bool {
 }
 
 // ExpertKernel is the engine's kernel that runs all of the products fastest, "" where it
-// has none for them. Where nobody timed any on the generation it is the usual one: the
-// fastest by constants of another may lead by a hair and be far behind at other loads, so
-// that a better GPU would look slower than its sibling.
+// has none for them. Where nobody timed any on the generation it is the middle one, the faster of two:
+// which of another's kernels an engine would take there is not known, and one of them may suit nothing but its own GPU.
 func (m *Machine) ExpertKernel(ops []work.Op) string {
 	if len(ops) == 0 || m.options.Engine == "" {
 		return ""
@@ -119,22 +119,25 @@ func (m *Machine) ExpertKernel(ops []work.Op) string {
 	if usual == nil {
 		return ""
 	}
-	if !m.timed {
-		return usual.Kernel
+	type timed struct {
+		kernel string
+		takes  unit.Seconds
 	}
-	time := func(x *engineProduct) (sum unit.Seconds) {
+	var list []timed
+	add := func(x *engineProduct) {
+		t := timed{kernel: x.Kernel}
 		for i := range ops {
-			sum += m.experts(&ops[i], x).Estimate
+			t.takes += m.experts(&ops[i], x).Estimate
 		}
-		return sum
+		list = append(list, t)
 	}
-	best, least := usual, time(usual)
-	m.others(usual, func(x *engineProduct) {
-		if t := time(x); t < least {
-			best, least = x, t
-		}
-	})
-	return best.Kernel
+	add(usual)
+	m.others(usual, add)
+	slices.SortStableFunc(list, func(a, b timed) int { return cmp.Compare(a.takes, b.takes) })
+	if m.timed {
+		return list[0].kernel
+	}
+	return list[(len(list)-1)/2].kernel
 }
 
 // dense prices an engine's dense product with what the engine does around it:
