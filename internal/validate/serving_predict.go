@@ -244,17 +244,25 @@ func (r *ServingRun) formats(m *model.Model) (weights, experts unit.Format, err 
 // where its linears have at most 8, as quantised checkpoints come with scales for
 // the cache, and, on GPUs that multiply 4 bits, where its experts have: published recipes
 // set it there and leave it to the engine on others (InferenceX at 843c625, gptoss_fp4_b200
-// and gptoss_fp4_h200); 16 bits otherwise.
+// and gptoss_fp4_h200); 16 bits otherwise. Checkpoints with a scale per block have none for the
+// cache: SGLang, left alone, then keeps it in the model's 16 bits (kv_cache_dtype auto of
+// server_args.py; glm5_fp8_h200 sets none, dsr1_fp8_b200 does). So would vLLM, whose rows on such
+// GPUs contradict each other: half of MiniMax-M2.5's hold on an H100 what only 8 bits leave room for.
 func cacheFormat(s *infer.Setup) unit.Format {
 	bits := s.Weights.Bits()
-	if s.Cluster.Device.BlockScaled() {
+	switch {
+	case s.Cluster.Device.BlockScaled():
 		bits = min(bits, s.Experts.Bits())
+	case s.Profile.Engine == sglang && (s.Weights == unit.FP8Block || s.Experts == unit.FP8Block):
+		return unit.BF16
 	}
 	if bits <= 8 {
 		return unit.FP8
 	}
 	return unit.BF16
 }
+
+const sglang = "sglang"
 
 // clusterName is the cluster of a row as the catalogue reads it.
 func clusterName(gpu string, n int) string { return fmt.Sprintf("%sx%d", gpu, n) }
