@@ -85,16 +85,16 @@ func engineStandIns(list []*hw.Kernels) []hw.Engine {
 // engine's usual kernel of the formats. Shares of the peak mean something else on another maker's chip and
 // are left out, as are weights alone in few bits, whose kernels differ by engine and generation.
 func meanProducts(list []*hw.Kernels, engine string) []hw.Product {
-	type formats struct{ weights, product unit.Format }
-	var order []formats
-	usual := map[formats][]*hw.Product{}
+	type pair struct{ weights, product unit.Format }
+	var order []pair
+	usual := map[pair][]*hw.Product{}
 	for _, of := range list {
-		seen := map[formats]bool{}
+		seen := map[pair]bool{}
 		for i := range of.Engines {
 			e := &of.Engines[i]
 			for j := range e.GEMM {
 				x := &e.GEMM[j]
-				f := formats{x.Weights, x.Format}
+				f := pair{x.Weights, x.Format}
 				if e.Name != engine || seen[f] || x.Weights != x.Format {
 					continue
 				}
