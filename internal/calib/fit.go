@@ -20,6 +20,7 @@ import (
 type Report struct {
 	Kernels []*hw.Kernels
 	Tables  []TableError
+	Kept    []string // fits of the catalogue that stand where the folder has no tables
 }
 
 // generations are the GPUs whose tables share one set of constants.
@@ -33,8 +34,8 @@ var generations = []struct {
 }
 
 // Fit reads a folder of kernel tables, <gpu>/<kind>/*.parquet, and fits the
-// constants of every generation in it, or of those named, generations side by side. The means
-// for generations without tables need all of them. Rows of another GPU than their folder's, tables that
+// constants of every generation in it from nothing, or of those named, whose blocks without tables keep the
+// catalogue's constants; generations side by side. The means for generations without tables need all of them. Rows of another GPU than their folder's, tables that
 // the constants cannot explain, and the end of ctx are errors.
 func Fit(ctx context.Context, dir string, archs ...string) (Report, error) {
 	var fitters []*fitter
@@ -45,6 +46,9 @@ func Fit(ctx context.Context, dir string, archs ...string) (Report, error) {
 			continue
 		}
 		f := &fitter{ctx: ctx, dir: dir, gpus: g.gpus, kernels: &hw.Kernels{Arch: g.arch, SMPeak: catalog.Kernels(g.arch).SMPeak, Sustained: catalog.Kernels(g.arch).Sustained}}
+		if len(archs) > 0 {
+			f.base = catalog.Kernels(g.arch)
+		}
 		fitters = append(fitters, f)
 		wg.Go(func() {
 			errs[i] = f.all()
@@ -57,6 +61,7 @@ func Fit(ctx context.Context, dir string, archs ...string) (Report, error) {
 	var r Report
 	for _, f := range fitters {
 		if len(f.kernels.Fits) > 0 {
+			r.Kept = append(r.Kept, f.keepOrigins()...)
 			r.Kernels = append(r.Kernels, f.kernels)
 			r.Tables = append(r.Tables, f.tables...)
 		}
@@ -80,6 +85,7 @@ type fitter struct {
 	dir     string
 	gpus    []string
 	kernels *hw.Kernels
+	base    *hw.Kernels // of the catalogue, for blocks without tables; nil = none
 	tables  []TableError
 }
 

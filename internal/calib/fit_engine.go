@@ -26,12 +26,17 @@ func (f *fitter) engines() error {
 	for _, name := range []string{"vllm", "trtllm", "sglang"} {
 		f.kernels.Engines = append(f.kernels.Engines, hw.Engine{Name: name})
 	}
+	f.keepShared()
 	for i := range f.kernels.Engines {
 		e := &f.kernels.Engines[i]
-		for _, step := range []func(*hw.Engine) error{f.contexts, f.decodes, f.products, f.experts, f.oneShot, f.modules} {
+		for _, step := range []func(*hw.Engine) error{f.contexts, f.decodes, f.products, f.experts, f.oneShot} {
 			if err := step(e); err != nil {
 				return err
 			}
+		}
+		f.keepEngine(e) // a block's rest is told beside its kernels
+		if err := f.modules(e); err != nil {
+			return err
 		}
 	}
 	f.kernels.Engines = slices.DeleteFunc(f.kernels.Engines, func(e hw.Engine) bool { return !e.Decode[0].Known() && len(e.MoE) == 0 })

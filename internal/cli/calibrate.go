@@ -235,6 +235,9 @@ func (f *calibrateFlags) kernels(cmd *cobra.Command, env *Env, o *tune.Outcome) 
 		for _, t := range r.Tables {
 			o.Notes = append(o.Notes, fmt.Sprintf("table %s %s, %s: %d rows held out, off by %.1f %% median, %.1f %% mean", t.GPU, t.Table, t.What, t.Rows, 100*t.Median, 100*t.Mean))
 		}
+		if n := len(r.Kept); n > 0 {
+			o.Notes = append(o.Notes, fmt.Sprintf("--tables has no tables of %d of %d fits, which keep the catalogue's constants (%s); %s lists all", n, len(k.Fits), strings.Join(r.Kept[:min(n, 3)], ", "), filepath.Base(f.kernelsFile())))
+		}
 		file.name = f.kernelsFile()
 		return filepath.Base(file.name), file, nil
 	}

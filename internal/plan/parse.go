@@ -145,10 +145,7 @@ func (f *Fixed) fillPlain() error {
 }
 
 func (f *Fixed) set(k Key, value string) error {
-	p := &f.Plan
-	degrees := map[Key]*int{KeyTP: &p.TP, KeyPP: &p.PP, KeyVPP: &p.VPP, KeyDP: &p.DP, KeyCP: &p.CP, KeyEP: &p.EP,
-		KeyETP: &p.ETP, KeyMBS: &p.MicroBatch, KeyShard: &p.ShardGroup, KeyRank: &p.LoRARank}
-	if field, ok := degrees[k]; ok {
+	if field, ok := f.Plan.numbers()[k]; ok {
 		n, err := strconv.Atoi(value)
 		if err == nil && n == 0 && k == KeyShard { // over all ranks, as answers state it
 			*field = n

@@ -91,6 +91,7 @@ type Result struct {
 	Context     int64   `json:"context,omitempty"`   // keys of each before the step, mean
 	Tokens      int64   `json:"tokens,omitempty"`    // prompt tokens of the step; of a step of training all, 0 = not said
 	HostSeconds float64 `json:"host_s,omitempty"`    // of Value: scheduler, sampling, HTTP
+	Layout      string  `json:"layout,omitempty"`    // of a step of training: the keys of its plan that the log states
 	CPUShare    float64 `json:"cpu_share,omitempty"` // of the wall time that the measuring thread ran; below 1 others took the rest
 }
 

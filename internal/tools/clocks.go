@@ -166,3 +166,5 @@ func column(head []string, name string) int {
 	}
 	return -1
 }
+
+func addGPU(rec *record.Record, name string) { rec.Machine.GPUs = append(rec.Machine.GPUs, name) }

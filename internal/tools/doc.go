@@ -45,8 +45,8 @@ var readers = []reader{
 	{"nvidia-smi", "[MHz]", smi},
 	{"dcgmi", "#Entity", dcgm},
 	{"Megatron-LM", "elapsed time per iteration (ms)", megatron},
-	{"torchtitan", "tps:", titan},
 	{"NeMo", "train_step_timing in s", nemo},
+	{"torchtitan", "tps: ", titan}, // an address has its "tps:" without the blank
 }
 
 // text is an output in lines, with the name it was given under.
@@ -55,6 +55,9 @@ type text struct {
 	all   []byte
 	lines []string
 }
+
+// lineEnds makes one of all, also of that of a progress bar, which is drawn anew over itself.
+var lineEnds = strings.NewReplacer("\r\n", "\n", "\r", "\n")
 
 // errNone says that a reader found its mark but no figure.
 var errNone = errors.New("no figure in it: was the tool stopped before its first result?")
@@ -70,7 +73,7 @@ func Read(r io.Reader, name string) (*record.Record, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	t := &text{name: name, all: all, lines: strings.Split(strings.ReplaceAll(string(all), "\r\n", "\n"), "\n")}
+	t := &text{name: name, all: all, lines: strings.Split(lineEnds.Replace(string(all)), "\n")}
 	for _, x := range readers {
 		if !bytes.Contains(all, []byte(x.mark)) {
 			continue

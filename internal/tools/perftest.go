@@ -15,9 +15,9 @@ var perftestUnits = map[string]float64{"[MB/sec]": 1 << 20, "[MiB/sec]": 1 << 20
 
 // perftest reads ib_write_bw, ib_read_lat and their kin. The average bandwidth and
 // the typical (median) latency are kept. The latency of a read is a whole round trip,
-// that of send and write half of one, as the tools define it.
+// that of send and write half of one, as the tools define it. Of a bidirectional test half is one direction's.
 func perftest(t *text, rec *record.Record) error {
-	what, read := "", false
+	what, read, ways := "", false, 1.0
 	scale, column := 0.0, 0
 	var header string
 	for i, line := range t.lines {
@@ -33,8 +33,11 @@ func perftest(t *text, rec *record.Record) error {
 					what, scale, column = "bandwidth", s, 3
 				}
 			}
-		case strings.Contains(line, "Test") && strings.Contains(line, "RDMA_Read"):
-			read = true
+		case strings.Contains(line, " Test") && (strings.Contains(line, " BW") || strings.Contains(line, "Latency")):
+			read, ways = strings.Contains(line, "RDMA_Read"), 1
+			if strings.Contains(line, "Bidirectional") { // the sum of both ways
+				ways = 2
+			}
 		case strings.Contains(line, "Device") && strings.Contains(line, ":") && after(f, "Device") == ":":
 			rec.Machine.Libraries = append(rec.Machine.Libraries, "NIC "+f[len(f)-1])
 		case what != "" && len(f) > column:
@@ -47,7 +50,7 @@ func perftest(t *text, rec *record.Record) error {
 			if err != nil || err2 != nil || !(v > 0) || math.IsInf(v, 0) || size <= 0 || n < 0 {
 				return fmt.Errorf("line %d: %q under %q is no measurement", i+1, line, strings.Join(strings.Fields(header), " "))
 			}
-			r := record.Result{Kind: record.Network, What: what, Unit: "bytes/s", Value: v * scale, Best: v * scale, Bytes: size, Repeats: n, Nodes: 2, Kernel: "RDMA"}
+			r := record.Result{Kind: record.Network, What: what, Unit: "bytes/s", Value: v * scale / ways, Best: v * scale / ways, Bytes: size, Repeats: n, Nodes: 2, Kernel: "RDMA"}
 			if what == "latency" {
 				r.Unit = "s"
 				if read {

@@ -147,8 +147,73 @@ func TestBadOutputs(t *testing.T) {
 	if err != nil || rec.Results[0].What != "all-reduce" || rec.Results[3].What != "all-reduce" {
 		t.Errorf("%v, error %v", rec, err)
 	}
-	if rec, err = Read(strings.NewReader(unnamed), "reduce_scatter_perf.txt"); err != nil || rec.Results[0].What != "reduce-scatter" {
+	// A file's name that the ratio contradicts is none, one that it bears out is.
+	if _, err = Read(strings.NewReader(unnamed), "reduce_scatter_perf.txt"); err == nil || !strings.Contains(err.Error(), "not reduce-scatter's 0.75") {
+		t.Error(err)
+	}
+	scattered := strings.NewReplacer("402.65", "201.33", "392.83", "196.42").Replace(unnamed)
+	if rec, err = Read(strings.NewReader(scattered), "reduce_scatter_perf.txt"); err != nil || rec.Results[0].What != "reduce-scatter" {
 		t.Errorf("%v, error %v", rec, err)
+	}
+	// Each of several runs in one file has its own ranks and its own name.
+	gathered := strings.NewReplacer("all_reduce_perf", "all_gather_perf", "402.65", "201.33", "392.83", "196.42").Replace(string(sample))
+	rec, err = Read(strings.NewReader(string(sample)+gathered), "x.txt")
+	if err != nil || len(rec.Results) != 8 || len(rec.Machine.GPUs) != 4 {
+		t.Fatalf("%v, error %v", rec, err)
+	}
+	for i, want := range []string{"all-reduce", "all-gather"} {
+		if r := rec.Results[4*i+3]; r.What != want || r.Ranks != 4 || r.Nodes != 2 {
+			t.Errorf("run %d: %+v", i+1, r)
+		}
+	}
+}
+
+// Steps of the last batch count, each log is of one run, and what it says of its layout is kept.
+func TestOneRunOfOneBatch(t *testing.T) {
+	line := func(batch int, s float64) string {
+		return fmt.Sprintf("iteration 1/99 | global_batch_size: %d | train_step_timing in s: %g\n", batch, s)
+	}
+	rec, err := Read(strings.NewReader(strings.Repeat(line(96, 13.5), 40)+strings.Repeat(line(128, 18), 20)), "nemo.log")
+	if err != nil || rec.Results[0].Value != 18 || rec.Results[0].Batch != 128 || rec.Results[0].Repeats != 17 {
+		t.Errorf("%+v, error %v", rec, err)
+	}
+	head := "using world size: 64, data-parallel size: 4, context-parallel size: 1, tensor-model-parallel size: 4, pipeline-model-parallel size: 4\n" +
+		"  encoder_tensor_model_parallel_size .............. 0\n  expert_tensor_parallel_size ..................... 2\n" +
+		"  micro_batch_size ................................ 1\n  virtual_pipeline_model_parallel_size ............ None\n  world_size ...................................... 64\n"
+	steps := strings.Repeat(" iteration | elapsed time per iteration (ms): 18000.0 | global batch size:   128 |\n", 5)
+	rec, err = Read(strings.NewReader(head+steps), "m.log")
+	if err != nil || rec.Results[0].Layout != "cp=1,mbs=1,pp=4,tp=4,vpp=1" {
+		t.Errorf("%+v, error %v", rec, err)
+	}
+	for from, to := range map[string]string{"tensor-model-parallel size: 4": "tensor-model-parallel size: 8", ". 64": ". 32"} {
+		if rec, err = Read(strings.NewReader(head+"  seq_length .. 4096\n"+steps+strings.Replace(head, from, to, 1)+steps), "m.log"); err == nil || !strings.Contains(err.Error(), "one run") {
+			t.Errorf("%s: %+v, error %v", to, rec, err)
+		}
+	}
+}
+
+// Half of what both directions of a link move together is one's.
+func TestBidirectional(t *testing.T) {
+	text, err := os.ReadFile("testdata/ib_write_bw.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := read(t, "ib_write_bw.txt").Results[0].Value
+	rec, err := Read(strings.NewReader(strings.Replace(string(text), "RDMA_Write BW Test", "RDMA_Write Bidirectional BW Test", 1)), "x")
+	if err != nil || rec.Results[0].Value != one/2 {
+		t.Errorf("%+v, error %v; one way %g", rec, err, one)
+	}
+}
+
+// The progress bar of NeMo is drawn anew over itself, and a log may hold addresses.
+func TestProgressBar(t *testing.T) {
+	text := "wandb: View run at https://wandb.ai/run\n"
+	for i := range 8 {
+		text += fmt.Sprintf("Epoch 0: :   0%%|  | %d/300 [01:00<1:00:00, global_step=%d.0, train_step_timing in s=%d.00]\r", i, i, 20-min(i, 3))
+	}
+	rec, err := Read(strings.NewReader(text), "nemo.log")
+	if err != nil || rec.Tool != "NeMo" || rec.Results[0].Repeats != 5 || rec.Results[0].Value != 17 {
+		t.Errorf("%+v, error %v", rec, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package tools
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
 	"slices"
 	"strconv"
@@ -43,6 +44,7 @@ var (
 	megatronFLOPs = regexp.MustCompile(`throughput per GPU \(TFLOP/s/GPU\): ([^\s|]+)`)
 	megatronBatch = regexp.MustCompile(`global batch size:\s+(\d+)`)
 	megatronArg   = regexp.MustCompile(`^\s*(?:\[?\S*\]?:? )?\s*(seq_length|world_size|data_parallel_size) \.+ (\d+)\s*$`)
+	megatronKeys  = regexp.MustCompile(`(?:^|[\s,])(tensor|pipeline|virtual_pipeline|context|expert|micro)[-_](?:model[-_]parallel[-_ ]size|parallel[-_ ]size|batch_size)(?:: | \.+ )(\d+|None)\b`)
 	titanStep     = regexp.MustCompile(`step:\s*\d+.*?tps:\s*([^\s|]+)`)
 	titanFLOPs    = regexp.MustCompile(`tflops:\s*([^\s|]+)`)
 	nemoStep      = regexp.MustCompile(`train_step_timing in s(?::|=)\s*([^\s|,\]]+)`)
@@ -90,30 +92,66 @@ func megatron(t *text, rec *record.Record) error {
 	if err != nil {
 		return err
 	}
-	batch, n := 0.0, len(steps)
-	switch {
-	case len(batches) == n && n > 0:
-		batch = batches[n-1]
-		full := func(v []float64) []float64 { return ofBatch(v, batches, batch) }
-		if steps = full(steps); len(flops) == n {
-			flops = full(flops)
-		}
-		if len(steps) < n {
-			rec.Notes = append(rec.Notes, fmt.Sprintf("the global batch changes: only the %d steps of the last one, %g, are read", len(steps), batch))
-		}
-	case len(batches) > 0 && slices.Min(batches) == slices.Max(batches): // a line is cut
-		batch = batches[0]
-	}
+	steps, flops, batch := ofLastBatch(rec, steps, flops, batches)
 	if err := addTraining(rec, "step", "s", steps); err != nil {
 		return err
 	}
 	if len(steps) > 0 {
-		rec.Results[len(rec.Results)-1].Batch = int(batch)
+		r := &rec.Results[len(rec.Results)-1]
+		r.Batch = int(batch)
+		if r.Layout, err = megatronLayout(t); err != nil {
+			return err
+		}
 	}
 	if err := addTraining(rec, "flops", "FLOP/s", flops); err != nil {
 		return err
 	}
 	return megatronTokens(t, rec, steps, batch)
+}
+
+// megatronLayout is the layout that the log states, as keys of a plan: in its list of arguments, or in
+// the line of the world's size. None of virtual stages is one.
+func megatronLayout(t *text) (string, error) {
+	keys := map[string]string{"tensor": "tp", "pipeline": "pp", "virtual_pipeline": "vpp", "context": "cp", "expert": "ep", "micro": "mbs"}
+	said := map[string]string{}
+	for _, line := range t.lines {
+		for _, m := range megatronKeys.FindAllStringSubmatch(line, -1) {
+			k, n := keys[m[1]], strings.Replace(strings.TrimLeft(m[2], "0"), "None", "1", 1)
+			if n == "" {
+				continue
+			}
+			if said[k] != "" && said[k] != n {
+				return "", fmt.Errorf("it states %s=%s and %s=%s: give the log of one run", k, said[k], k, n)
+			}
+			said[k] = n
+		}
+	}
+	var layout []string
+	for _, k := range slices.Sorted(maps.Keys(said)) {
+		layout = append(layout, k+"="+said[k])
+	}
+	return strings.Join(layout, ","), nil
+}
+
+// ofLastBatch are the steps of the last global batch and, where each step has them, their FLOP/s: batches
+// may grow over a run. batch is 0 where the log does not say which steps had which.
+func ofLastBatch(rec *record.Record, steps, flops, batches []float64) (s, f []float64, batch float64) {
+	n := len(steps)
+	switch {
+	case len(batches) == n && n > 0:
+		batch = batches[n-1]
+		s = ofBatch(steps, batches, batch)
+		if f = flops; len(flops) == n {
+			f = ofBatch(flops, batches, batch)
+		}
+		if len(s) < n {
+			rec.Notes = append(rec.Notes, fmt.Sprintf("the global batch changes: only the %d steps of the last one, %g, are read", len(s), batch))
+		}
+		return s, f, batch
+	case len(batches) > 0 && slices.Min(batches) == slices.Max(batches): // a line is cut
+		batch = batches[0]
+	}
+	return steps, flops, batch
 }
 
 // ofBatch are the values of steps whose global batch is batch.
@@ -131,7 +169,11 @@ func megatronTokens(t *text, rec *record.Record, steps []float64, batch float64)
 	args := map[string]float64{}
 	for _, line := range t.lines {
 		if m := megatronArg.FindStringSubmatch(line); m != nil {
-			args[m[1]], _ = strconv.ParseFloat(m[2], 64) // digits alone
+			v, _ := strconv.ParseFloat(m[2], 64) // digits alone
+			if was, again := args[m[1]]; again && was != v {
+				return fmt.Errorf("it states %s %g and %g: give the log of one run", m[1], was, v)
+			}
+			args[m[1]] = v
 		}
 	}
 	seq, world := args["seq_length"], args["world_size"]
@@ -173,28 +215,29 @@ func titan(t *text, rec *record.Record) error {
 	return addTraining(rec, "flops", "FLOP/s", flops)
 }
 
-// nemo reads a NeMo log: the time of a step.
+// nemo reads a NeMo log: the time of a step, and its tokens where batch and sequence stand there.
 func nemo(t *text, rec *record.Record) error {
 	steps, err := numbers(t, nemoStep, longestStep)
 	if err != nil {
 		return err
 	}
-	if err := addTraining(rec, "step", "s", steps); err != nil {
-		return err
-	}
-	batch, err := numbers(t, nemoBatch, mostCount)
+	batches, err := numbers(t, nemoBatch, mostCount)
 	if err != nil {
 		return err
 	}
 	seq, err := numbers(t, nemoSeq, mostCount)
-	if err == nil && len(batch) > 0 && len(steps) > 0 {
-		r := &rec.Results[len(rec.Results)-1]
-		if r.Batch = int(batch[len(batch)-1]); len(seq) > 0 {
-			r.Tokens = int64(r.Batch) * int64(seq[len(seq)-1])
-		}
+	if err != nil {
+		return err
 	}
-	if err == nil && len(batch) > 0 && len(seq) > 0 {
-		rec.Notes = append(rec.Notes, fmt.Sprintf("global batch %g, sequence length %g", batch[len(batch)-1], seq[len(seq)-1]))
+	steps, _, batch := ofLastBatch(rec, steps, nil, batches)
+	if err := addTraining(rec, "step", "s", steps); err != nil || batch == 0 || len(steps) == 0 {
+		return err
 	}
-	return err
+	r := &rec.Results[len(rec.Results)-1]
+	if r.Batch = int(batch); len(seq) > 0 {
+		last := seq[len(seq)-1]
+		r.Tokens = int64(r.Batch) * int64(last)
+		rec.Notes = append(rec.Notes, fmt.Sprintf("global batch %g, sequence length %g", batch, last))
+	}
+	return nil
 }

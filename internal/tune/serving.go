@@ -41,6 +41,10 @@ func (o *Outcome) serving(ctx context.Context, in *Input) error {
 			source += "; some constants kept"
 		}
 		source += "; left out of the fit " + f.HeldText()
+		if only := oneModel(f.Runs); only != "" {
+			source += "; all of " + only + ": how far other models are off is not known"
+			o.Warnings = append(o.Warnings, fmt.Sprintf("%s: all runs are of %s: how well the fit predicts another model is not known; add runs of one, or keep the machine before for others", p.Engine, only))
+		}
 		if warning != "" {
 			source += "; " + warning
 		}
@@ -50,6 +54,16 @@ func (o *Outcome) serving(ctx context.Context, in *Input) error {
 		o.Residuals = append(o.Residuals, servingResiduals(f)...)
 	}
 	return nil
+}
+
+// oneModel is the model that all runs are of; "" of several.
+func oneModel(runs []validate.ServingRun) string {
+	for i := range runs {
+		if runs[i].Model != runs[0].Model {
+			return ""
+		}
+	}
+	return runs[0].Model
 }
 
 // worseUnseen warns of a fit whose error on what it did not see is larger than that of the machine

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/ridgeline/ridgeline/internal/api"
+	"github.com/ridgeline/ridgeline/internal/model"
 	"github.com/ridgeline/ridgeline/internal/plan"
 	"github.com/ridgeline/ridgeline/internal/record"
 	"github.com/ridgeline/ridgeline/internal/train"
@@ -67,7 +68,13 @@ func (o *Outcome) settle(ctx context.Context, run *TrainingRun) (*trained, error
 	if err != nil {
 		return nil, err
 	}
+	if err := sameModel(run, measured); err != nil {
+		return nil, err
+	}
 	asked := *run.Request
+	if asked.Fixed, err = asked.Fixed.Stated(layoutOf(run)); err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
 	if asked.Fixed, err = pipelined(asked.Fixed); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
@@ -135,4 +142,36 @@ func stepOf(run *TrainingRun) (float64, error) {
 		return 0, fmt.Errorf("%s: its tokens per second make a step of %.4g s with --global-batch %d and --seq %d, the log's own steps take %.4g s: correct the two", name, stated, r.GlobalBatch, r.Seq, step)
 	}
 	return step, nil
+}
+
+// layoutOf are the keys of the plan that the log itself states.
+func layoutOf(run *TrainingRun) string {
+	for i := range run.Record.Results {
+		if l := run.Record.Results[i].Layout; l != "" {
+			return l
+		}
+	}
+	return ""
+}
+
+// otherModel is how far the FLOPs of a token that a log's FLOP/s make may lie from the model's: frameworks
+// count heads, normalisations and a mask's half each in their own way.
+const otherModel = 1.5
+
+// sameModel refuses a log whose own FLOP/s are of another model; step is in seconds.
+func sameModel(run *TrainingRun, step float64) error {
+	r := run.Request
+	for i := range run.Record.Results {
+		x := &run.Record.Results[i]
+		if x.Kind != record.Training || x.What != "flops" {
+			continue
+		}
+		stated := x.Value * step * float64(r.Cluster.GPUs) / (float64(r.GlobalBatch) * float64(r.Seq))
+		least, most := r.Model.FLOPsPerToken(int64(r.Seq), model.Causal, r.MTP), r.Model.FLOPsPerToken(int64(r.Seq), model.Full, r.MTP)
+		if stated < float64(least)/otherModel || stated > float64(most)*otherModel {
+			return fmt.Errorf("%s: its %.4g TFLOP/s of a GPU make %.3g FLOPs of a token, %s takes %.3g: name the model of the log, or correct --gpus, --global-batch or --seq",
+				run.Record.Source, x.Value/1e12, stated, r.Model.Name, float64(least))
+		}
+	}
+	return nil
 }

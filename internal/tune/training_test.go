@@ -178,10 +178,14 @@ func TestTrainingRunsRefused(t *testing.T) {
 		"give --gpus 8": func(r *record.Record) {
 			r.Results = append(r.Results, record.Result{Kind: record.Training, What: "tokens", Value: 1, Ranks: 8})
 		},
-		"cannot be explained":    func(r *record.Record) { r.Results[0].Value *= 100 },
-		"give --global-batch 64": func(r *record.Record) { r.Results[0].Batch = 64 },
-		"steps of 4096 tokens":   func(r *record.Record) { r.Results[0].Tokens = 4096 },
-		"no step time and no":    func(r *record.Record) { r.Results[0].What = "flops" },
+		"cannot be explained":          func(r *record.Record) { r.Results[0].Value *= 100 },
+		"give --global-batch 64":       func(r *record.Record) { r.Results[0].Batch = 64 },
+		"steps of 4096 tokens":         func(r *record.Record) { r.Results[0].Tokens = 4096 },
+		"states tp=2, --plan has tp=1": func(r *record.Record) { r.Results[0].Layout = "tp=2,mbs=1" },
+		"name the model of the log": func(r *record.Record) {
+			r.Results = append(r.Results, record.Result{Kind: record.Training, What: "flops", Value: 3e15})
+		},
+		"no step time and no": func(r *record.Record) { r.Results[0].What = "flops" },
 	} {
 		run := training(t, base, heavy, 1024)
 		change(run.Record)

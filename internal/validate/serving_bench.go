@@ -13,6 +13,10 @@ import (
 // maxBench bounds a document of `ridgeline bench`: a sweep takes some 100 kB.
 const maxBench = 64 << 20
 
+// leastAnswered is the share of a stage's requests that must have been answered: those that failed
+// left their places to others, so that fewer were in flight than the stage says.
+const leastAnswered = 0.98
+
 // ReadBench makes serving runs of the JSON of `ridgeline bench`: a row for each closed loop,
 // with the means of lengths and times over its stretch and everything else as in job. What is
 // no closed loop, or what the client itself held up, is in skipped.
@@ -30,11 +34,15 @@ func ReadBench(r io.Reader, name string, job *ServingRun) (runs []ServingRun, sk
 			Mode        string `json:"mode"`
 			Concurrency int    `json:"concurrency"`
 			Partial     bool   `json:"partial"`
-			TTFT        dist   `json:"ttft_ms"`
-			TPOT        dist   `json:"tpot_ms"`
-			Input       dist   `json:"input_tokens"`
-			Output      dist   `json:"output_tokens"`
-			Client      *struct {
+			Requests    struct {
+				Sent int `json:"sent"`
+				OK   int `json:"ok"`
+			} `json:"requests"`
+			TTFT   dist `json:"ttft_ms"`
+			TPOT   dist `json:"tpot_ms"`
+			Input  dist `json:"input_tokens"`
+			Output dist `json:"output_tokens"`
+			Client *struct {
 				Valid bool `json:"valid"`
 			} `json:"client"`
 		} `json:"stages"`
@@ -60,6 +68,8 @@ func ReadBench(r io.Reader, name string, job *ServingRun) (runs []ServingRun, sk
 			why = "interrupted"
 		case s.Client != nil && !s.Client.Valid:
 			why = "the client was the bottleneck"
+		case float64(s.Requests.OK) < leastAnswered*float64(s.Requests.Sent):
+			why = fmt.Sprintf("%d of %d requests were answered: the others' share of the load is not known", s.Requests.OK, s.Requests.Sent)
 		case s.TPOT.N == 0:
 			why = "no time per token in it"
 		case s.Concurrency < 1 || !(isl >= 1 && isl <= maxCell && osl >= 1 && osl <= maxCell):

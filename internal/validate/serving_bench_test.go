@@ -12,15 +12,16 @@ func TestReadBench(t *testing.T) {
 {"mode": "open", "concurrency": 4, "tpot_ms": {"n": 9, "mean": 9.5}, "input_tokens": {"mean": 1}, "output_tokens": {"mean": 1}},
 {"mode": "closed", "concurrency": 8, "tpot_ms": {"n": 9, "mean": 9.5}, "input_tokens": {"mean": 1}, "output_tokens": {"mean": 1}, "client": {"valid": false}},
 {"mode": "closed", "concurrency": 0, "tpot_ms": {"n": 9, "mean": 9.5}, "input_tokens": {"mean": 1}, "output_tokens": {"mean": 1}},
-{"mode": "closed", "concurrency": 2, "tpot_ms": {"n": 9, "mean": -1}, "input_tokens": {"mean": 1}, "output_tokens": {"mean": 1}}]}`
+{"mode": "closed", "concurrency": 2, "tpot_ms": {"n": 9, "mean": -1}, "input_tokens": {"mean": 1}, "output_tokens": {"mean": 1}},
+{"mode": "closed", "concurrency": 2, "requests": {"sent": 100, "ok": 9}, "tpot_ms": {"n": 9, "mean": 9}, "input_tokens": {"mean": 1}, "output_tokens": {"mean": 1}}]}`
 	runs, skipped, err := ReadBench(strings.NewReader(text), "b", &ServingRun{Model: "m", GPUs: 8})
-	if err != nil || len(runs) != 1 || len(skipped) != 4 {
+	if err != nil || len(runs) != 1 || len(skipped) != 5 {
 		t.Fatal(runs, skipped, err)
 	}
 	if r := runs[0]; r.ID != "b#1" || r.Model != "m" || r.GPUs != 8 || r.Concurrency != 4 || r.ISL != 1024 || r.OSL != 128 || r.TPOT != 9.5 || r.TTFT != 80 {
 		t.Errorf("%+v", r)
 	}
-	for i, want := range []string{"closed loops", "bottleneck", "no closed loop", "no times"} {
+	for i, want := range []string{"closed loops", "bottleneck", "no closed loop", "no times", "9 of 100 requests were answered"} {
 		if !strings.Contains(skipped[i].Reason, want) {
 			t.Errorf("%+v, want %q", skipped[i], want)
 		}
