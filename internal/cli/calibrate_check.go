@@ -22,6 +22,9 @@ func (f *calibrateFlags) check(cmd *cobra.Command, args []string) error {
 		_, file, _ := strings.Cut(text, "=")
 		inputs = append(inputs, file)
 	}
+	if isYAML(f.cluster) { // else a catalogue's name
+		inputs = append(inputs, f.cluster)
+	}
 	if f.serving.profiles != "" {
 		return f.checkProfiles(cmd, args, inputs)
 	}
@@ -31,7 +34,7 @@ func (f *calibrateFlags) check(cmd *cobra.Command, args []string) error {
 	if err := notZero(cmd, "threads"); err != nil {
 		return err
 	}
-	if ext := strings.ToLower(filepath.Ext(f.out)); ext != ".yaml" && ext != ".yml" {
+	if !isYAML(f.out) {
 		return usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
 	}
 	if err := f.used(cmd); err != nil {
@@ -46,6 +49,12 @@ func (f *calibrateFlags) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return cmp.Or(notOver("out", f.out, inputs...), writable("out", f.out))
+}
+
+// isYAML tells whether --cluster of a command takes the name for a file.
+func isYAML(name string) bool {
+	ext := strings.ToLower(filepath.Ext(name))
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // checkProfiles is check of a refit of engine profiles, which makes no machine.

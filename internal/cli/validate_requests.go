@@ -27,9 +27,14 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 	cmd.Flags().StringVar(&runs, "runs", "", "read the requests from the JSONL `FILE`")
 	cmd.Flags().StringArrayVar(&limits, "fail-above", nil, "exit 4 if the error of the mean of `METRIC=FRACTION` is larger")
 	configsFlag(cmd, &p.Configs)
+	machine := machineFlag(cmd)
 	show := env.validationShow(cmd)
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
-		if err := checkRuns(cmd, p.Configs, validate.RequestsConfigPath(runs)); err != nil {
+		if err := checkRuns(cmd, p.Configs, *machine, validate.RequestsConfigPath(runs)); err != nil {
+			return err
+		}
+		var err error
+		if p.Machine, err = readMachine(*machine); err != nil {
 			return err
 		}
 		thresholds, err := readThresholds(limits, validate.MetricTTFT, validate.MetricTPOT, validate.MetricE2E)

@@ -1,8 +1,6 @@
 package validate
 
 import (
-	"fmt"
-
 	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/cost"
 	"github.com/ridgeline/ridgeline/internal/hw"
@@ -22,6 +20,7 @@ type Prediction struct {
 	Steady  string  // hw.Shares.Steady of it
 	PerWatt float64 // hw.Device.PerWatt of it
 	Result  *train.Result
+	gpu     *hw.Device
 	// Sustained is the share of the achieved rates that it was priced at.
 	Sustained float64
 	// Memory is the prediction in the unit and the scope of the run's own figure.
@@ -45,7 +44,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := onMachineOr(p.Machine, fmt.Sprintf("%sx%d", r.GPU, r.GPUs))
+	c, err := onMachineOr(p.Machine, r.GPU, r.GPUs)
 	if err != nil {
 		return nil, wrong(err, "gpu")
 	}
@@ -77,7 +76,7 @@ func (p *Predictor) Predict(r *Run) (*Prediction, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := &Prediction{Run: r, MoE: m.MoE(), Waits: m.MoE() && !pl.Overlap.EP && e.Machine().ExpertWait() > 0, Arch: c.Device.Arch, Device: c.Device.Name, Steady: c.Device.Siblings.Steady, PerWatt: c.Device.PerWatt(), Result: res, Sustained: e.Machine().Sustained()}
+	out := &Prediction{Run: r, MoE: m.MoE(), Waits: m.MoE() && !pl.Overlap.EP && e.Machine().ExpertWait() > 0, Arch: c.Device.Arch, Device: c.Device.Name, Steady: c.Device.Siblings.Steady, PerWatt: c.Device.PerWatt(), Result: res, gpu: c.Device, Sustained: e.Machine().Sustained()}
 	out.Memory = engineOf(r).memory.in(&res.Memory)
 	return out, nil
 }

@@ -132,7 +132,7 @@ func (c *RequestsConfig) engine(p *ServingPredictor) (serve.Engine, error) {
 	if err != nil {
 		return serve.Engine{}, err
 	}
-	cluster, err := onMachineOr(p.Machine, clusterName(c.GPU, r.GPUs))
+	cluster, err := onMachineOr(p.Machine, c.GPU, r.GPUs)
 	if err != nil {
 		return serve.Engine{}, err
 	}

@@ -58,7 +58,7 @@ type replayed struct {
 // predictor predicts the run with the constants in place of the catalogue's.
 func (r *replayed) predictor(c *cardConstants) (*ServingPredictor, error) {
 	x := r.config.run()
-	machine, err := onMachineOr(nil, clusterName(r.config.GPU, x.GPUs))
+	machine, err := onMachineOr(nil, r.config.GPU, x.GPUs)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@ package validate
 import (
 	"fmt"
 
-	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/mem"
 )
@@ -23,10 +22,7 @@ const unheld = 1.1
 // checkMeasured refuses figures that the model on this GPU cannot have. It says nothing of
 // how far they are from a prediction.
 func (r *Run) checkMeasured(x *Prediction) error {
-	d, err := catalog.Device(x.Device)
-	if err != nil {
-		return err
-	}
+	d := x.gpu
 	peak := fastest(d)
 	if f := float64(x.Result.FLOPsPerToken) * r.TokensPerSecondPerGPU; peak > 0 && f > peak {
 		return wrong(fmt.Errorf("%g make %.4g TFLOP/s, and a %s multiplies at most %.4g: is it of all GPUs?", r.TokensPerSecondPerGPU, f/1e12, d.Name, peak/1e12), "tokens_per_s_per_gpu")

@@ -74,11 +74,12 @@ func (p *ServingPredictor) model(id string) (*model.Model, error) {
 	return m, nil
 }
 
-func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
+func (p *ServingPredictor) cluster(gpu string, n int) (*hw.Cluster, error) {
+	name := clusterName(gpu, n)
 	if c := p.clusters[name]; c != nil {
 		return c, nil
 	}
-	c, err := onMachineOr(p.Machine, name)
+	c, err := onMachineOr(p.Machine, gpu, n)
 	if err != nil {
 		return nil, err
 	}
@@ -87,19 +88,4 @@ func (p *ServingPredictor) cluster(name string) (*hw.Cluster, error) {
 	}
 	p.clusters[name] = c
 	return c, nil
-}
-
-// onMachineOr is the catalogue's cluster of a name such as h200x8, or as many GPUs of the
-// machine m where that is given; a cluster of another GPU is then an error.
-func onMachineOr(m *hw.Cluster, name string) (*hw.Cluster, error) {
-	c, err := catalog.Cluster(name)
-	if err != nil || m == nil {
-		return c, err
-	}
-	if c.Device.Name != m.Device.Name {
-		return nil, fmt.Errorf("%s, and the machine of --cluster holds %s: give its runs alone", c.Device.Name, m.Device.Name)
-	}
-	own := m.Clone()
-	own.GPUs = c.GPUs
-	return own, nil
 }

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strconv"
 
-	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/infer"
 )
@@ -43,21 +42,19 @@ const folds = 5
 // A run that stands there twice counts once. Runs that no fit explains are an error, and so is the end of ctx.
 func FitMachine(ctx context.Context, runs []ServingRun, c *hw.Cluster, configs string) (fits []MachineFit, skipped []Skipped, err error) {
 	runs, skipped = distinct(runs)
-	p := onMachine(runs, c, configs)
-	p.ctx = ctx
+	p := &ServingPredictor{Configs: configs, clusters: map[string]*hw.Cluster{}, ctx: ctx}
 	var rows []ServingRun
 	for i := range runs {
 		r := &runs[i]
-		d, err := catalog.Device(r.GPU)
+		own, err := onMachineOr(c, r.GPU, r.GPUs)
 		why := ""
 		switch {
 		case err != nil:
 			why = oneLine(err)
-		case d.Name != c.Device.Name:
-			why = fmt.Sprintf("of %s: the machine's GPU is %s", d.Name, c.Device.Name)
 		case r.Split != nil || r.speculates():
 			why = "two roles and speculation are in no fit"
 		default:
+			p.clusters[clusterName(r.GPU, r.GPUs)] = own // the fit's, not the catalogue's
 			if _, err := p.Predict(r); err != nil {
 				why = oneLine(err)
 			}
@@ -84,21 +81,6 @@ func FitMachine(ctx context.Context, runs []ServingRun, c *hw.Cluster, configs s
 		fits = append(fits, *f)
 	}
 	return fits, skipped, nil
-}
-
-// onMachine predicts the runs on the machine instead of the catalogue's.
-func onMachine(runs []ServingRun, c *hw.Cluster, configs string) *ServingPredictor {
-	p := &ServingPredictor{Configs: configs, clusters: map[string]*hw.Cluster{}}
-	for i := range runs {
-		d, err := catalog.Device(runs[i].GPU)
-		if err != nil || d.Name != c.Device.Name {
-			continue
-		}
-		own := c.Clone()
-		own.GPUs = int64(runs[i].GPUs)
-		p.clusters[clusterName(runs[i].GPU, runs[i].GPUs)] = own
-	}
-	return p
 }
 
 // settled are the knobs that the runs settle, and why the others stay: three runs are there

@@ -140,7 +140,7 @@ func (p *ServingPredictor) build(r *ServingRun, x plan.Serving, gpus int) *built
 		return b
 	}
 	b := &builtEngine{}
-	b.err = p.make(r, x, k.gpu, b)
+	b.err = p.make(r, x, gpus, b)
 	if p.engines == nil {
 		p.engines = map[engineKey]*builtEngine{}
 	}
@@ -148,12 +148,12 @@ func (p *ServingPredictor) build(r *ServingRun, x plan.Serving, gpus int) *built
 	return b
 }
 
-func (p *ServingPredictor) make(r *ServingRun, x plan.Serving, gpus string, b *builtEngine) error {
+func (p *ServingPredictor) make(r *ServingRun, x plan.Serving, gpus int, b *builtEngine) error {
 	m, err := p.model(r.Model)
 	if err != nil {
 		return wrong(err, "model")
 	}
-	if b.cluster, err = p.cluster(gpus); err != nil {
+	if b.cluster, err = p.cluster(r.GPU, gpus); err != nil {
 		return wrong(err, "gpu")
 	}
 	if err := x.Check(m, b.cluster.GPUs); err != nil {
@@ -263,6 +263,3 @@ func cacheFormat(s *infer.Setup) unit.Format {
 }
 
 const sglang = "sglang"
-
-// clusterName is the cluster of a row as the catalogue reads it.
-func clusterName(gpu string, n int) string { return fmt.Sprintf("%sx%d", gpu, n) }
