@@ -109,7 +109,7 @@ func (p *pair) try(t *testing.T, c *clock) {
 func bandwidth(t *testing.T, format string) *record.Record {
 	t.Helper()
 	rec := probe.New("ridgeline", "test")
-	c := probe.CPU{Threads: []int{1}, Size: 512, Repeats: 5, Formats: []string{format}}
+	c := probe.CPU{Threads: []int{1}, Size: 512, Repeats: 3, Formats: []string{format}}
 	if err := c.Run(t.Context(), rec); err != nil {
 		t.Fatal(err)
 	}
@@ -126,7 +126,7 @@ func (p *pair) attempt(t *testing.T) (bad []string, disturbed bool) {
 
 // measured is what one attempt measured of a pair.
 type measured struct {
-	probe     *record.Record
+	probes    []*record.Record
 	runs      [2]tune.Run // the first is calibrated on
 	disturbed bool        // the bandwidth changed meanwhile
 }
@@ -141,8 +141,9 @@ func (p *pair) measure(t *testing.T) *measured {
 		servers[i].steps(t)
 	}
 	format := strings.Replace(p.first.Type, "f16", "fp16", 1) // as the probe names it
-	before := bandwidth(t, format)
-	for round := range 4 { // so that each step sees the machine at several times
+	m := &measured{}
+	for round := range 4 { // so that each step, and the probe, sees the machine at several times
+		m.probes = append(m.probes, bandwidth(t, format))
 		for _, batch := range []int{1, 2, 4, 8} {
 			for _, s := range servers {
 				s.load(t, batch, 8, 8)
@@ -155,8 +156,7 @@ func (p *pair) measure(t *testing.T) *measured {
 			}
 		}
 	}
-	after := bandwidth(t, format)
-	m := &measured{probe: before}
+	m.probes = append(m.probes, bandwidth(t, format))
 	for i, s := range servers {
 		read, err := modelfile.OpenGGUF(files[i])
 		if err != nil {
@@ -169,11 +169,8 @@ func (p *pair) measure(t *testing.T) *measured {
 		m.runs[i] = tune.Run{Model: read, Record: rec}
 		s.cmd.Process.Kill()
 	}
-	a, b := before.Results[1].Best, after.Results[1].Best
+	a, b := m.probes[0].Results[1].Best, m.probes[len(m.probes)-1].Results[1].Best
 	m.disturbed = math.Abs(a/b-1) > steady
-	if b > a {
-		m.probe = after
-	}
 	return m
 }
 
@@ -181,7 +178,7 @@ func (p *pair) measure(t *testing.T) *measured {
 // says which of its steps are off by more than is allowed.
 func (m *measured) judge(t *testing.T, name string) (bad []string) {
 	t.Helper()
-	o, err := tune.Fit(t.Context(), &tune.Input{Records: []*record.Record{m.probe}, Runs: m.runs[:1]})
+	o, err := tune.Fit(t.Context(), &tune.Input{Records: m.probes, Runs: m.runs[:1]})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -24,8 +24,8 @@ func decodeCalibration(f *fields, d *hw.Device) {
 	}
 	share := f.share("sustained_share")
 	engines := f.block("engines")
-	streams := f.list("streams")
-	if !share.Known() && len(engines.keys) == 0 && len(streams) == 0 {
+	streams, ends := f.list("streams"), f.list("row_ends")
+	if !share.Known() && len(engines.keys) == 0 && len(streams) == 0 && len(ends) == 0 {
 		return
 	}
 	k := hw.Kernels{Arch: d.Arch}
@@ -37,6 +37,9 @@ func decodeCalibration(f *fields, d *hw.Device) {
 	}
 	if len(streams) > 0 {
 		k.Streams = decodeStreams(f, streams)
+	}
+	if len(ends) > 0 {
+		k.RowEnds = decodeRowEnds(f, ends)
 	}
 	k.Engines = slices.Clone(k.Engines)
 	for _, name := range slices.Sorted(maps.Keys(engines.keys)) {
@@ -65,6 +68,20 @@ func decodeStreams(f *fields, list []*yaml.Node) (out []hw.Stream) {
 			s.fail(n, "", "needs weights, gb and gb_per_s")
 		}
 		out = append(out, hw.Stream{Format: s.weights(n), Bytes: gb * giga, Rate: rate * giga})
+		s.done()
+	}
+	return out
+}
+
+// decodeRowEnds reads what the end of a row of weights takes, by format.
+func decodeRowEnds(f *fields, list []*yaml.Node) (out []hw.RowEnd) {
+	for _, n := range list {
+		s := f.sub(n, "row_ends")
+		ns, given := s.number("ns")
+		if !given {
+			s.fail(n, "", "needs weights and ns")
+		}
+		out = append(out, hw.RowEnd{Format: s.weights(n), Time: unit.Seconds(ns * nano)})
 		s.done()
 	}
 	return out

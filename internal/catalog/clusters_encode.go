@@ -190,6 +190,17 @@ func (m *mapping) calibration(k, base *hw.Kernels) {
 	if len(streams.Content) > 0 {
 		m.add("streams", &streams)
 	}
+	ends := yaml.Node{Kind: yaml.SequenceNode}
+	for _, e := range k.RowEnds {
+		var one mapping
+		one.add("weights", e.Format.String())
+		one.add("ns", digitsOf(float64(e.Time)/nano, 4))
+		one.Style = yaml.FlowStyle
+		ends.Content = append(ends.Content, &one.Node)
+	}
+	if len(ends.Content) > 0 {
+		m.add("row_ends", &ends)
+	}
 	var engines mapping
 	for i := range k.Engines {
 		e := &k.Engines[i]

@@ -28,6 +28,7 @@ const (
 	giga  = 1e9
 	tera  = 1e12
 	micro = 1e-6
+	nano  = 1e-9
 )
 
 // matrixKeys name the matrix rates of a device.

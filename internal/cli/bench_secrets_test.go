@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"github.com/spf13/pflag"
 )
 
 // leaky is a service that repeats the key, and says a word, wherever a text of its own
@@ -92,5 +94,23 @@ func TestRunsHoldNoKeyAndNoTexts(t *testing.T) {
 		if !bytes.Contains(left["report.json"], []byte("http")) || !bytes.Contains(left["report.json"], []byte(`"failed"`)) {
 			t.Error("the report says nothing of the failures")
 		}
+	}
+}
+
+// Arguments of a process are read by all users of its machine: keys come from files and the
+// environment alone.
+func TestNoFlagTakesAKey(t *testing.T) {
+	found := 0
+	newBenchCommand(&Env{}).Flags().VisitAll(func(f *pflag.Flag) {
+		if !strings.Contains(f.Name, "key") {
+			return
+		}
+		if found++; !strings.HasSuffix(f.Name, "-file") && !strings.HasSuffix(f.Name, "-env") {
+			t.Errorf("--%s", f.Name)
+		}
+	})
+	var out, errs bytes.Buffer
+	if code := Run([]string{"bench", "--url", "http://127.0.0.1:1/v1", "--model", "m", "--api-key", "sk-1"}, strings.NewReader(""), &out, &errs); code != 2 || found != 2 || strings.Contains(errs.String(), "sk-1") {
+		t.Errorf("%d flags of keys; --api-key: exit %d: %s", found, code, &errs)
 	}
 }

@@ -76,6 +76,7 @@ type Machine struct {
 	vector     bool                      // a CPU: see vector.go
 	rows       [unit.NumFormats]rowCurve // of vector units, by rows
 	blocks     [unit.NumFormats]rowBlocks
+	rowEnd     [unit.NumFormats]unit.Seconds
 	read       [unit.NumFormats]float64 // bytes/s at which products of one row read weights; 0 = hbm
 	floorRead  float64                  // bytes/s that no kernel reads weights faster than: hbm, or what caches give
 	att, mla   attentionRates

@@ -12,14 +12,16 @@ import (
 // The vector units of a CPU. An engine's thread reads weights in the order it
 // multiplies them, so that memory and compute times add up rather than overlap:
 //
-//	time = bytes / memory rate + FLOPs / rate(rows)
+//	time = bytes / memory rate + FLOPs / rate(rows) + outputs x end of a row
 //
 // rate(rows) is what calibration measured (hw.RowRate), else the rate of large
 // products. Products of one row wait for memory most, each format's kernel in its own
 // way, and less where the weights stay in the caches: their memory rate is what the
 // probe's kernel of that format reached on as large a working set (hw.Stream), where it
 // measured that. Blocks of two rows and more hide part of their reads; theirs is the
-// streaming rate. Neither tiles nor waves nor launches exist; what the host does between
+// streaming rate. Every output ends a row of weights: partial sums are added up, so that
+// narrow matrices take longer than wide ones of as many bytes (hw.RowEnd); the probe's
+// streams hold that of their rows. Neither tiles nor waves nor launches exist; what the host does between
 // steps belongs to the engine's profile.
 
 // rowCurve is FLOP/s by rows of a product, ascending; empty = the rate of large products.
@@ -27,6 +29,11 @@ type rowCurve []hw.RowRate
 
 // resolveRows takes the curves of the named engine.
 func (m *Machine) resolveRows(k *hw.Kernels) {
+	for _, e := range k.RowEnds {
+		if !m.options.UsePeak {
+			m.rowEnd[e.Format] = e.Time
+		}
+	}
 	for i := range k.Engines {
 		e := &k.Engines[i]
 		if e.Name != m.options.Engine || m.options.UsePeak {
@@ -125,9 +132,12 @@ func (m *Machine) rowProduct(op *work.Op) Price {
 		rows = max(op.Rows/op.Touched, 1)
 	}
 	memory := over(float64(op.Bytes), m.hbm)
-	first := 0.0 // by how much longer one row waits for memory than several
+	first := 0.0             // by how much longer one row waits for memory than several
+	ends := 1.0              // of rows of weights, as a share of all
+	single := max(2-rows, 0) // of the rows: experts have 1.3 on the mean
 	if read := m.read[weights]; read > 0 {
 		first = over(float64(op.Bytes), read) - memory
+		ends = max(1-single*float64(op.K)/hw.StreamColumns, 0)
 	}
 	usual := m.matrix[op.Format]
 	compute := m.rows[weights].seconds(float64(op.FLOPs), rows, usual)
@@ -135,7 +145,8 @@ func (m *Machine) rowProduct(op *work.Op) Price {
 	if b := &m.blocks[weights]; b.rows > 0 && rows > 2 && (op.Groups <= 1 || op.Touched > 0) {
 		compute = b.seconds(m.rows[weights], float64(op.FLOPs), rows, usual, first, op.Touched > 0)
 	}
-	return m.inOrder(op, compute, usual, memory+max(2-rows, 0)*first) // experts have 1.3 rows on the mean
+	compute += ends * over(float64(op.FLOPs), 2*float64(op.K)) * float64(m.rowEnd[weights])
+	return m.inOrder(op, compute, usual, memory+single*first)
 }
 
 // inOrder prices an operation whose memory and compute times add up.

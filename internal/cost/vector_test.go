@@ -149,3 +149,28 @@ func TestBlocksOfRows(t *testing.T) {
 		t.Errorf("nine rows without a measured block take %g s, want %g", got, read+810e-6)
 	}
 }
+
+// By hand: 2,000 outputs of a row that end in 10 ns each take 20 us; of products of one row the
+// probe's streams hold an end for each of their 1,024 columns, so that 24 of 1,024 remain, and
+// rows as long as theirs add nothing. A matrix of half as many columns has twice as many ends.
+func TestRowsHaveEnds(t *testing.T) {
+	ends := hw.RowEnd{Format: unit.Q8_0, Time: 10e-9}
+	for _, c := range []struct {
+		streams []hw.Stream
+		n, k    int64
+		want    float64
+	}{
+		{nil, 1, 1000, 20e-6}, {nil, 2, 1000, 40e-6}, {nil, 2, 500, 80e-6},
+		{[]hw.Stream{{Format: unit.Q8_0, Bytes: 1e6, Rate: 10e9}}, 1, 1000, 20e-6 * 24 / 1024},
+		{[]hw.Stream{{Format: unit.Q8_0, Bytes: 1e6, Rate: 10e9}}, 1, 2000, 0},
+		{[]hw.Stream{{Format: unit.Q8_0, Bytes: 1e6, Rate: 10e9}}, 2, 1000, 40e-6},
+	} {
+		with := cpuOf(t, &hw.Kernels{Arch: hw.CPUArch, Vector: true, Streams: c.streams, RowEnds: []hw.RowEnd{ends}}).Reading(1e6)
+		without := cpuOf(t, &hw.Kernels{Arch: hw.CPUArch, Vector: true, Streams: c.streams}).Reading(1e6)
+		op := rows(c.n)
+		op.N, op.K = op.N*op.K/c.k, c.k
+		if got := float64(with.Op(op).Estimate - without.Op(op).Estimate); math.Abs(got-c.want) > 1e-12 {
+			t.Errorf("%d rows of %d columns: %g s, want %g", c.n, c.k, got, c.want)
+		}
+	}
+}

@@ -79,6 +79,16 @@ type Stream struct {
 	Rate   float64     // bytes/s
 }
 
+// RowEnd is what the end of a row of weights takes beside its columns: the partial sums of a
+// vector unit are added up, and one number is stored. Of several threads all together.
+type RowEnd struct {
+	Format unit.Format // of the weights
+	Time   unit.Seconds
+}
+
+// StreamColumns is how many columns the rows had of which Streams were measured.
+const StreamColumns = 1024
+
 // The modules: a latent-attention block over a prompt, and of a decode step.
 const (
 	ContextModule = iota

@@ -24,6 +24,7 @@ type Kernels struct {
 	Overheads []Overhead // what engines add around the kernels
 	Engines   []Engine   // kernels of their own; the first stands in for an unknown engine
 	Streams   []Stream   // of vector units
+	RowEnds   []RowEnd   // likewise
 	// Expert exchange in one domain, normal kernels and those of decode steps.
 	Exchange, LowLatency Exchange
 	Fits                 []Fit // where the constants come from

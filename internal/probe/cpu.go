@@ -108,8 +108,9 @@ func (c *CPU) tasks(most int) (list []task) {
 			if len(c.Formats) > 0 && !slices.Contains(c.Formats, kernels[k].format) {
 				continue
 			}
+			list = append(list, weights.short(&kernels[k], n)...)
 			for _, set := range sizes {
-				if t := weights.product(&kernels[k], set, n); t.amount > 0 {
+				if t := weights.product(&kernels[k], set, n, gemvColumns); t.amount > 0 {
 					list = append(list, t)
 				}
 			}

@@ -64,7 +64,7 @@ func TestCPUProbeFillsARecord(t *testing.T) {
 	if err := c.Run(t.Context(), &rec); err != nil {
 		t.Fatal(err)
 	}
-	want := 6 + 2*len(gemvKernels())
+	want := 6 + 2*3*len(gemvKernels()) // a working set and two lengths of rows
 	if len(rec.Results) != want || calls != 0 || rec.Partial {
 		t.Fatalf("%d results, %d open, partial %v; want %d, none, false", len(rec.Results), calls, rec.Partial, want)
 	}
@@ -77,8 +77,8 @@ func TestCPUProbeFillsARecord(t *testing.T) {
 		}
 	}
 	rec, c.Formats = record.Record{}, []string{"q8_0"}
-	if err := c.Run(t.Context(), &rec); err != nil || len(rec.Results) != 6+2 {
-		t.Errorf("one format: %d results, want %d (%v)", len(rec.Results), 6+2, err)
+	if err := c.Run(t.Context(), &rec); err != nil || len(rec.Results) != 6+2*3 {
+		t.Errorf("one format: %d results, want %d (%v)", len(rec.Results), 6+2*3, err)
 	}
 }
 

@@ -85,9 +85,10 @@ func newVectors(bytes int64, threads int) *vectors {
 // of less are too short to be told from the clock's own.
 const leastRead = 64 << 20
 
-// product multiplies a working set of so many bytes, all threads together, with one vector.
-func (v *vectors) product(k *gemvKernel, set int64, n int) task {
-	call := k.rows * k.rowBytes
+// product multiplies a working set of so many bytes, all threads together, with one vector
+// of so many columns.
+func (v *vectors) product(k *gemvKernel, set int64, n, columns int) task {
+	call := k.rows * k.rowBytes * columns / gemvColumns
 	calls := int(set) / n / call
 	passes := max(1, leastRead/max(n*calls*call, 1))
 	x := unsafe.Pointer(&v.blocks[0])
@@ -97,13 +98,29 @@ func (v *vectors) product(k *gemvKernel, set int64, n int) task {
 	each := calls * call
 	read := int64(n * each)
 	return task{amount: float64(read) * float64(passes),
-		result: record.Result{Kind: record.Memory, What: record.GEMV, Unit: "bytes/s", Threads: n, Format: k.format, Bytes: read, Data: "random", Kernel: k.name},
+		result: record.Result{Kind: record.Memory, What: record.GEMV, Unit: "bytes/s", Threads: n, Format: k.format, Bytes: read, K: int64(columns), Data: "random", Kernel: k.name},
 		run: func(t int) {
 			w, out := v.weights[t*each:(t+1)*each], &v.sink[8*t]
 			for range passes {
 				for i := range calls {
-					k.dot(unsafe.Pointer(&w[i*call]), x, gemvColumns/block, out)
+					k.dot(unsafe.Pointer(&w[i*call]), x, columns/block, out)
 				}
 			}
 		}}
+}
+
+// The products that tell what the end of a row takes, which adds its partial sums up and
+// stores one: rows of so many columns, on a working set of each thread that its nearest
+// caches hold.
+var shortColumns = []int{2 * block, gemvColumns}
+
+const shortSet = 256 << 10
+
+func (v *vectors) short(k *gemvKernel, n int) (list []task) {
+	for _, columns := range shortColumns {
+		t := v.product(k, min(int64(n*shortSet), int64(len(v.weights))), n, columns)
+		t.result.What = record.ShortGEMV
+		list = append(list, t)
+	}
+	return list
 }

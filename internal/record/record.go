@@ -61,6 +61,10 @@ const (
 // weights, Bytes the working set that it went over again and again.
 const GEMV = "gemv"
 
+// ShortGEMV is a GEMV of rows of K columns on a working set that the nearest caches hold:
+// between two K lies what the end of a row takes.
+const ShortGEMV = "gemv of short rows"
+
 // Result is one quantity.
 type Result struct {
 	Kind    string  `json:"kind"`

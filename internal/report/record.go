@@ -23,7 +23,7 @@ func Record(p *Page, rec *record.Record) {
 	p.Line("")
 	var rows [][]string
 	for i := range rec.Results {
-		if rec.Results[i].What != record.GEMV {
+		if !ofVector(&rec.Results[i]) {
 			rows = append(rows, resultCells(&rec.Results[i]))
 		}
 	}
@@ -37,22 +37,29 @@ func Record(p *Page, rec *record.Record) {
 	}
 }
 
-// workingSets prints the best rates of products of one row: a line per working set, a
-// column per format.
+// ofVector tells of products of one row, which have a table of their own.
+func ofVector(r *record.Result) bool { return r.What == record.GEMV || r.What == record.ShortGEMV }
+
+// workingSets prints the best rates of products of one row: a line per working set, or per
+// length of rows within the caches, and a column per format.
 func workingSets(p *Page, rec *record.Record) {
 	type key struct {
 		threads int
 		bytes   int64 // rounded: formats divide a set into their own blocks
+		columns int64 // of short rows, else 0
 	}
 	var formats []string
 	var sets []key
 	cells := map[key]map[string]string{}
 	for i := range rec.Results {
 		r := &rec.Results[i]
-		if r.What != record.GEMV {
+		if !ofVector(r) {
 			continue
 		}
-		k := key{r.Threads, (r.Bytes + 1<<19) >> 20}
+		k := key{r.Threads, (r.Bytes + 1<<19) >> 20, 0}
+		if r.What == record.ShortGEMV {
+			k.bytes, k.columns = 0, r.K
+		}
 		if cells[k] == nil {
 			cells[k], sets = map[string]string{}, append(sets, k)
 		}
@@ -72,7 +79,11 @@ func workingSets(p *Page, rec *record.Record) {
 	}
 	var rows [][]string
 	for _, k := range sets {
-		row := []string{strconv.Itoa(k.threads), fmt.Sprintf("%d MiB", k.bytes)}
+		set := fmt.Sprintf("%d MiB", k.bytes)
+		if k.columns > 0 {
+			set = fmt.Sprintf("rows of %d", k.columns)
+		}
+		row := []string{strconv.Itoa(k.threads), set}
 		for _, f := range formats {
 			row = append(row, cells[k][f])
 		}
