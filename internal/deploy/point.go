@@ -58,9 +58,9 @@ func (p *Point) OwnLimit() int64 {
 	return p.Steady.Running / int64(x.DP)
 }
 
-// Tails tells whether the load is far enough from the place where queueing takes over
-// for its means to speak for single requests, too.
-func (p *Point) Tails() bool { return p.Fits && p.Layout.Split == nil && p.Steady.Valid() }
+// Tails tells whether the load is far enough from the place where queueing takes over, and
+// requests fall together so rarely, that its means speak for single requests, too.
+func (p *Point) Tails() bool { return p.Fits && p.Layout.Split == nil && p.Steady.Agrees() }
 
 // Between tells whether the decode step waits for the network between nodes, of which
 // the runs behind Ranges know nothing: each stayed inside one node or NVLink domain.
@@ -77,7 +77,7 @@ func (p *Point) TPOTRange() (r [2]unit.Seconds, ok bool) {
 
 // TTFTRange is the same of the first token; near saturation nothing says.
 func (p *Point) TTFTRange() (r [2]unit.Seconds, ok bool) {
-	if !p.Fits || p.Ranges == nil || p.Between() || p.Layout.Split == nil && !p.Tails() {
+	if !p.Fits || p.Ranges == nil || p.Between() || p.Layout.Split == nil && !p.Steady.Valid() {
 		return r, false
 	}
 	return p.Ranges.TTFT.Of(p.TTFT, 0), true

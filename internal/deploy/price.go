@@ -154,7 +154,7 @@ func (in *Instance) steady(q *Question, clients, slots int64) (infer.Point, erro
 	if s, ok := in.solved[key]; ok {
 		return s, nil
 	}
-	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
+	s, err := infer.Steady(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, Concurrency: clients, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied, Spread: q.Spread})
 	if err == nil {
 		in.solved[key] = s
 	}
@@ -167,7 +167,7 @@ func (in *Instance) Saturate(q *Question, slots int64) (infer.Capacity, error) {
 	if c, ok := in.full[slots]; ok {
 		return c, nil
 	}
-	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied})
+	c, err := infer.Saturate(in.Engine, &infer.Load{ISL: q.ISL, OSL: q.OSL, Cached: q.Cached, Spec: in.spec, Stepper: in.Stepper, Slots: slots, Fixed: !q.Varied, Spread: q.Spread})
 	if err == nil {
 		in.full[slots] = c
 	}

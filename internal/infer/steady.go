@@ -22,6 +22,9 @@ type Load struct {
 	// Rounds is how many requests each client sends. All send their first one at once,
 	// and the mean TTFT holds that burst; 0 = DefaultRounds.
 	Rounds int64
+	// Spread is the coefficient of variation of the prompts' lengths, 0 = not known: of
+	// those near what a step reads some take a step more.
+	Spread float64
 	// Fixed marks requests of exactly ISL and OSL tokens. Where the engine reads prompts
 	// before it generates on (Profile.Separate), clients that started together then stay
 	// in step: all are read together and generate together. Lengths that vary by a few
@@ -56,6 +59,7 @@ type Point struct {
 	InStep bool
 	Step   Step // a decode step without prompts
 	Bound  cost.Resource
+	Doubt  Doubt
 }
 
 // Limit is what a Point ran out of.
@@ -98,7 +102,9 @@ type steady struct {
 	turns    bool    // each replica reads or generates, beside others that do the other
 	evicts   float64 // share of the time in which the cache is full and throws sequences out
 	full     bool    // more clients than places: who ends is followed at once
+	clients  float64 // that have a place
 	others   float64 // (n-1)/n: what one of n clients sees of a population
+	apart    float64 // see exclude
 	entry    float64 // of a request, outside the instance: see Profile.Entry
 	batch    Batch
 	last     *reading // of the budget and population asked about last
@@ -172,8 +178,9 @@ func (s *steady) solve() Point {
 	if limit == CacheFull && s.full {
 		s.evicts = s.e.fullness(float64(l.Concurrency), l.ISL, l.OSL)
 	}
-	s.others = (clients - 1) / clients
+	s.clients, s.others = clients, (clients-1)/clients
 	most := s.successors()
+	s.apart = 1
 	s.budget(min(clients, most))
 	if l.Fixed && s.e.profile.Separate {
 		whole, stop := float64(max(s.e.MaxConcurrency(l.ISL+l.OSL), 1)), CacheFull
@@ -195,6 +202,7 @@ func (s *steady) solve() Point {
 		}
 		n = next
 		s.budget(n)
+		s.exclude(n, step)
 		step = s.step(n)
 		first = s.first(n, step)
 		if near {

@@ -15,10 +15,28 @@ func (s *steady) budget(n float64) {
 	if !s.e.profile.Separate {
 		s.left = max(s.left-math.Ceil(n/dp)*s.rows(), 1)
 	}
-	s.chunks = math.Ceil(s.l.fresh() / s.left)
+	s.chunks = s.pieces()
 	s.chunk = int64(math.Ceil(s.l.fresh() / s.chunks))
 	s.capacity = max(s.left/float64(s.chunk), 1) * dp
 	s.last = nil
+}
+
+// pieces is how many steps read a prompt: full ones and the part of another that it takes or, where
+// lengths vary by Spread, the mean of whole steps over lengths that lie evenly about theirs.
+func (s *steady) pieces() float64 {
+	fresh, half := s.l.fresh(), math.Sqrt(3)*s.l.Spread*float64(s.l.ISL)
+	switch {
+	case half > 0:
+	case s.e.profile.Separate: // nothing fills the rest of the last step
+		return math.Ceil(fresh / s.left)
+	default:
+		return max(fresh/s.left, 1)
+	}
+	n := 1.0
+	for k := 1.0; k*s.left < fresh+half; k++ {
+		n += min((fresh+half-k*s.left)/(2*half), 1)
+	}
+	return n
 }
 
 // rows is the tokens of a generating sequence in a step, drafts included.

@@ -41,6 +41,9 @@ func (r *reading) groups(q float64) groups {
 			break
 		}
 	}
+	if g.long = min(g.long, r.whole()); g.long > g.idle { // steps hold no more than fits: then more of them hold it
+		g.share = min((g.mean-g.idle)/(g.long-g.idle), 1)
+	}
 	r.q, r.grouped = q, g
 	return g
 }
@@ -50,7 +53,7 @@ func (r *reading) groups(q float64) groups {
 // Engines that read prompts apart keep all of them together, see lockstep; prompts longer
 // than a step of one replica wait for one another, see behind.
 func (s *steady) grouped(q float64) bool {
-	return q > 0 && s.l.Fixed && !s.e.profile.Separate && (s.e.setup.Plan.DP > 1 || s.chunks <= s.capacity)
+	return q > 0 && s.l.Fixed && !s.e.profile.Separate
 }
 
 // meanStep is the mean time between tokens of a sequence in which q chunks are read on average.

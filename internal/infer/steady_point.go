@@ -56,6 +56,7 @@ func (s *steady) point(n, step, first, held float64, limit Limit) Point {
 		p.Prompts = 1 - float64(p.Step.Total)/step
 	}
 	p.Bound = p.Step.Bound()
+	p.Doubt = s.doubt(&p, n)
 	return p
 }
 

@@ -4,46 +4,55 @@ import "math"
 
 // burst is the mean time to the first token when n clients send at once: steps of
 // prompts follow one another, each ends the wait of those it has read.
-//
-//	mean = step(chunks of all / steps) x (steps + own)/2,  steps = chunks of all / what fits, at least own
 func (s *steady) burst(n float64) float64 {
-	clumps, each := s.clumps(n)
-	return s.awaits(clumps, s.mixed(0, each))
+	mean, _ := s.together(n)
+	return mean
 }
 
-// awaits is the mean time to the first token of prompts that so many steps read.
-func (s *steady) awaits(clumps, step float64) float64 { return step * (clumps + s.chunks) / 2 }
-
-// clumps is the steps that read the prompts of n clients one after the other, and
-// how many chunks one reads on average: all but the last are full. A prompt is read by one
-// replica, so in no fewer steps than it has chunks.
-func (s *steady) clumps(n float64) (steps, each float64) {
+// together is the mean time to the first token of n prompts that come at once to an idle engine, and
+// when the last of them is read. All steps but the last are full, and a prompt takes k of its own:
+//
+//	mean = (k full + end)/2,  end = full steps + the rest's
+//
+// Where several share a step those of a full one c wait for it together. Up to the prompts that
+// fit at once all are read in k steps.
+func (s *steady) together(n float64) (mean, end float64) {
 	chunks := n * s.chunks
-	steps = max(math.Ceil(chunks/s.capacity), s.chunks)
-	return steps, chunks / steps
+	if n <= s.capacity {
+		end = s.chunks * s.mixed(0, n)
+		return end, end
+	}
+	full := s.mixed(0, s.capacity)
+	whole := math.Ceil(chunks/s.capacity) - 1
+	rest := chunks - whole*s.capacity
+	end = whole*full + s.mixed(0, rest)
+	if s.chunks > 1 {
+		return (s.chunks*full + end) / 2, end
+	}
+	return (s.capacity*full*whole*(whole+1)/2 + rest*end) / n, end
 }
 
 // lockstep is the closed loop of clients whose requests are all alike on an engine that
-// reads prompts between decode steps and first: K steps read a prompt of every client,
-// k of them each, all clients generate together and are read together:
+// reads prompts between decode steps and first: steps read the prompts of all clients, who
+// then generate together and are read together:
 //
-//	TTFT = (K + k)/2 prompt,  answer = steps decode + (K - k)/2 prompt
+//	TTFT = mean,  answer = steps decode + end - mean  (see together)
 //
 // All come to an idle engine, whose admission nobody's steps delay, unless drafts that hold by
 // chance end their answers some steps apart: then a prompt waits for the longer of the two,
 // admission or the prompts of others. It does not hold where an answer ends before all prompts are read: ok is false. All answers end at once,
 // so that a place holds a whole one.
 func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool) {
-	clumps, each := s.clumps(clients)
-	others := clumps - s.chunks
-	if s.steps <= others {
+	if others := max(math.Ceil(clients*s.chunks/s.capacity), s.chunks) - s.chunks; s.steps <= others {
 		return p, false
 	}
 	decode := float64(s.decode(clients).Total)
-	prompt := s.mixed(0, each)
-	first, answer := s.awaits(clumps, prompt), s.steps*decode+others/2*prompt
-	if s.l.Spec != nil && !s.l.Spec.certain() {
-		first += max(s.admission(decode)-others/2*prompt, 0)
+	first, end := s.together(clients)
+	rest := end - first
+	answer := s.steps*decode + rest
+	certain := s.l.Spec == nil || s.l.Spec.certain()
+	if !certain {
+		first += max(s.admission(decode)-rest, 0)
 	}
 	n := clients * answer / (first + answer + s.entry)
 	p = s.point(n, answer/s.steps, first, held, limit)
@@ -51,6 +60,9 @@ func (s *steady) lockstep(clients, held float64, limit Limit) (p Point, ok bool)
 	p.Step = s.decode(clients)
 	p.Prompts = 1 - float64(p.Step.Total)*s.steps/answer
 	p.Bound = p.Step.Bound()
+	if p.Doubt = NoDoubt; p.InStep && !certain {
+		p.Doubt = Parted
+	}
 	return p, true
 }
 
@@ -115,7 +127,22 @@ func (s *steady) read(n float64) float64 {
 	if s.evicts > 0 {
 		q += s.evicts * s.reread(n, q)
 	}
-	return q * s.chunks
+	return q * s.chunks * s.apart
+}
+
+// exclude says how many more prompts of others a sequence sees while it generates than it would
+// at any time: those that do not fit into the steps that read its own were read at other times.
+//
+//	1/(1 - share reads/cycle),  share = chunks/what fits
+//
+// Few users whose prompts fill steps take turns by that. n of them generate, and a step took so long.
+func (s *steady) exclude(n, step float64) {
+	if s.steps <= 0 || s.l.Fixed || s.e.profile.Separate {
+		return
+	}
+	cycle := s.steps * step * s.clients / n
+	own := min(s.chunks*s.reading(s.seen(n)).step(1)/cycle, 0.5)
+	s.apart = 1 / (1 - own*min(s.chunks/s.capacity, 1))
 }
 
 // first is the time from a request's start to its first token without a queue: half
@@ -142,24 +169,34 @@ func (s *steady) first(n, step float64) float64 {
 // reads is how long the steps take that read a prompt: its own chunks beside those of others.
 func (s *steady) reads(n float64) float64 {
 	seen := n * s.others
-	return s.chunks * s.reading(seen).beside(s.read(seen))
+	r := s.reading(seen)
+	t := s.chunks * r.beside(s.read(seen))
+	if s.l.Spread == 0 { // the last one is never shorter than a step without prompts
+		t += (math.Ceil(s.chunks) - s.chunks) * r.step(0)
+	}
+	return t
 }
 
 // behind is how long a prompt that takes more than a full step waits for those of others
 // before it, beyond the half step that first counts: with one place of constant time,
 //
 //	wait = read rho^2 / (2(1-rho)),  read = chunks x full step
+//	rho  = chunks a step / what fits x (1 + x (full step/mean step - 1)),  x = entry/(entry + full step)
 //
-// Pollaczek and Khinchine's form less the rest of what is being read. rho is the load of
-// the other clients (arrival theorem of closed networks): a lone one waits for nobody.
-// Prompts that share a step hardly queue; what they wait is in the fitted admission.
+// Pollaczek and Khinchine's form less the rest of what is being read. Answers end by the step and not by
+// the clock: a step that lasts brings no more of those who follow, but for x of them, whose way to the
+// queue outlasts it. rho is the load of the other clients (arrival theorem of closed networks): a
+// lone one waits for nobody. Prompts that share a step hardly queue; what they wait is in the
+// fitted admission.
 func (s *steady) behind(n, step float64) float64 {
 	if s.steps <= 0 || n*s.others <= 0 || s.chunks <= s.capacity {
 		return 0
 	}
-	read := s.chunks / s.capacity * s.mixed(s.seen(n), s.capacity)
-	rho := min(s.others, n*s.others/(s.steps*step)*read)
-	return read * rho * rho / (2 * (1 - rho))
+	full := s.mixed(s.seen(n), s.capacity)
+	outlasts := s.entry / (s.entry + full)
+	rho := n * s.others / s.steps * s.chunks / s.capacity * (1 + outlasts*(full/step-1))
+	rho = min(s.others, rho)
+	return s.chunks / s.capacity * full * rho * rho / (2 * (1 - rho))
 }
 
 // most is how many requests/s are read where full steps follow one another and the

@@ -52,8 +52,9 @@ type PointDoc struct {
 	Fullest     *float64         `json:"expert_imbalance"` // fullest rank over the mean; null where experts are even
 	Balanced    *float64         `json:"expert_balancedness"`
 	WireShare   float64          `json:"wire_share"`
-	Capacity    *CapacityDoc     `json:"capacity"`         // of layouts with one role
-	Tails       bool             `json:"percentiles_hold"` // the means speak for single requests
+	Capacity    *CapacityDoc     `json:"capacity"`                    // of layouts with one role
+	Tails       bool             `json:"percentiles_hold"`            // the means speak for single requests
+	Doubt       string           `json:"percentiles_doubt,omitempty"` // why not, where there is room for all
 	Warnings    []string         `json:"warnings"`
 	Notes       note.List        `json:"notes,omitempty"` // the same with their kinds and figures
 }
@@ -91,7 +92,7 @@ func pointDoc(a *api.InferAnswer, v *deploy.Variant, p *deploy.Point) PointDoc {
 		way := float64(p.Transfer)
 		d.Transfer = &way
 	}
-	d.Tails = p.Tails()
+	d.Tails, d.Doubt = p.Tails(), p.Steady.Doubt.String()
 	d.TTFTRange, d.TPOTRange = spanDoc(p.TTFTRange()), spanDoc(p.TPOTRange())
 	if p.Layout.Split == nil {
 		d.Capacity = capacityDoc(&p.Full)

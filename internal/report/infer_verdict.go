@@ -165,6 +165,9 @@ func queueingText(p *deploy.Point) string {
 	if p.Tails() {
 		return text
 	}
+	if p.Steady.Valid() {
+		return text + fmt.Sprintf("; %s, so that only means hold: no percentile is stated, ridgeline simulate gives them", p.Steady.Doubt)
+	}
 	return text + fmt.Sprintf("; %s of the room is taken, so that only means hold: no percentile is stated", unit.FormatPercent(p.Steady.Room))
 }
 

@@ -9,7 +9,7 @@ import (
 	"github.com/ridgeline/ridgeline/internal/plan"
 )
 
-// Whatever the lengths and the engine, both views give the same answers per second within 8 %
+// Whatever the lengths and the engine, both views give the same answers per second within 10 %
 // where prompts fill the steps: the scheduler fills them with parts of prompts, and the closed form counts
 // tokens, too. Replicas of DP attention that read prompts apart generate while others read.
 func TestCapacityCountsTokens(t *testing.T) {
@@ -38,7 +38,7 @@ func TestCapacityCountsTokens(t *testing.T) {
 					t.Fatal(err)
 				}
 				t.Logf("%s, %s on %s, %d/%d: answers %.4g, closed form %.4g, generating %.4g, closed form %.4g", c.model, c.plan.String(), engine, l[0], l[1], got.Requests, want.Requests, got.Concurrency, want.Concurrency)
-				if gap := got.Requests/want.Requests - 1; math.Abs(gap) > 0.08 {
+				if gap := got.Requests/want.Requests - 1; math.Abs(gap) > 0.1 {
 					t.Errorf("%s, %s on %s, %d/%d: %.4g answers/s, closed form %.4g (%+.1f %%)", c.model, c.plan.String(), engine, l[0], l[1], got.Requests, want.Requests, 100*gap)
 				}
 			}

@@ -12,7 +12,8 @@ import (
 // Replicas of DP attention that read prompts apart are all idle while some of them read, where
 // they draft: closed form and simulation agree for lengths within 20 % of the nominal ones. Equal
 // requests leave their step with one another as drafts hold by chance, of which the closed form
-// knows the later first token and not the prompts between tokens: its tokens come up to a sixth too fast.
+// knows the later first token, by a third too late or too early, and not the prompts between tokens: its tokens come
+// up to a sixth too fast. It says so (infer.Parted).
 // Of 128 users more are on their way to the engine together than come in a step, which the simulation reads
 // together: it is a quarter slower than the closed form for equal lengths.
 func TestReplicasThatDraft(t *testing.T) {
@@ -32,7 +33,7 @@ func TestReplicasThatDraft(t *testing.T) {
 		for name, x := range map[string]struct {
 			load              *workload.Workload
 			output, ttft, tpt float64
-		}{"varied": {closed(t, 1024, 256, n, 12*n), 0.055, 0.08, 0.065}, "equal": {alike(t, s, 1024, 256, n, 12*n), 0.15, 0.25, 0.18}} {
+		}{"varied": {closed(t, 1024, 256, n, 12*n), 0.055, 0.08, 0.065}, "equal": {alike(t, s, 1024, 256, n, 12*n), 0.15, 0.35, 0.18}} {
 			if n == 128 && name == "equal" {
 				x.output, x.tpt = x.output+0.07, x.tpt+0.09
 			}

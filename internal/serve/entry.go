@@ -12,7 +12,8 @@ import (
 // infer.Profile.Admission.
 type newcomer struct {
 	seq   *sequence
-	steps int // that still end before it joins the queue
+	steps int  // that still end before it joins the queue
+	came  bool // before the step in flight
 }
 
 // entry is how long a request of so many prompt tokens takes to the queue. Profiles state the
@@ -52,14 +53,19 @@ func (s *simulation) enqueue(seq *sequence) error {
 	if n == 0 {
 		return s.join(seq)
 	}
-	r.newcomers = append(r.newcomers, newcomer{seq, n + 1}) // the rest of the step in flight, and n
+	r.newcomers = append(r.newcomers, newcomer{seq: seq, steps: n + 1}) // the rest of the step in flight, and n
 	return nil
 }
 
 // held is how many whole steps the rank holds its next newcomer. A plan made ahead
-// takes one of Admission's already; what is left of a step is carried over.
+// takes one of Admission's already; what is left of a step is carried over. Beside n others it
+// is n/(n+1) of Admission, the share that the closed form fits it with: a lone one waits for nobody.
 func (r *rank) held() int {
-	left := r.engine.Admission
+	others := 0.0
+	for _, o := range r.in.ranks {
+		others += float64(len(o.running))
+	}
+	left := r.engine.Admission * others / (others + 1)
 	if r.engine.Ahead {
 		left--
 	}
@@ -79,12 +85,18 @@ func (s *simulation) join(seq *sequence) error {
 	return s.wake(seq.rank.in)
 }
 
-// see lets newcomers join their queues as a step ends, all of them where idle.
+// see lets newcomers join their queues as a step ends, all of them where idle. On one replica those
+// steps count that generate, beside the one in which they came, as in the closed form that Admission
+// was fitted with: prompts read between two of them lengthen the first.
 func (s *simulation) see(in *instance, idle bool) error {
 	for _, r := range in.ranks {
 		left := r.newcomers[:0]
 		for _, x := range r.newcomers {
-			if x.steps--; x.steps > 0 && !idle {
+			if !x.came || in.current.batch.Decode > 0 || len(in.ranks) > 1 {
+				x.came = true
+				x.steps--
+			}
+			if x.steps > 0 && !idle {
 				left = append(left, x)
 				continue
 			}

@@ -9,11 +9,11 @@ import (
 )
 
 // By hand, steps of 10 ms: the first request finds the engine idle and has its token at
-// 10 ms. The one of 3 ms sees the step in flight and two and a half more end, two for
-// it and three for the next, and then runs one of its own; the last finds the engine
-// idle again.
+// 10 ms. The one of 3 ms sees the step in flight and half of five more end, as one other
+// runs, two for it and three for the next, and then runs one of its own; the last finds the
+// engine idle again.
 func TestAdmissionHoldsNewcomersOfABusyEngine(t *testing.T) {
-	e := Engine{Stepper: linear{step: 10e-3}, MaxSeqs: 8, MaxTokens: 64, BlockSize: 16, Blocks: 100, Admission: 2.5}
+	e := Engine{Stepper: linear{step: 10e-3}, MaxSeqs: 8, MaxTokens: 64, BlockSize: 16, Blocks: 100, Admission: 5}
 	at := func(ms, out int) workload.Request {
 		return workload.Request{At: time.Duration(ms) * time.Millisecond, Input: 4, Output: out}
 	}

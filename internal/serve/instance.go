@@ -25,13 +25,16 @@ type instance struct {
 	// current is in flight while stepping; ahead is planned behind it, where the
 	// engine plans ahead.
 	current, ahead *step
+	short          bool // a prompt lost its blocks: the next step generates, see plan
 	stepping       bool
 	began          time.Duration // of current
 }
 
 // plan fills s with what the ranks would run next. Ranks of engines that do not mix read
 // prompts while they have any, and generate beside others that read; where they draft, they
-// are idle meanwhile (SGLang's get_next_batch_to_run and prepare_mlp_sync_batch).
+// are idle meanwhile (SGLang's get_next_batch_to_run and prepare_mlp_sync_batch). Those whose
+// caches are too full for a prompt generate before it is read again: two that took turns at that would
+// keep all from generating for ever.
 func (in *instance) plan(s *step) {
 	switch {
 	case !in.engine.Separate:
@@ -39,8 +42,13 @@ func (in *instance) plan(s *step) {
 	case in.engine.Speculation == nil:
 		in.fill(s, prompts, generation)
 	default:
-		if in.fill(s, prompts); s.size == 0 {
-			in.fill(s, generation)
+		first, then := prompts, generation
+		if in.short {
+			first, then = then, first
+		}
+		in.short = false
+		if in.fill(s, first); s.size == 0 {
+			in.fill(s, then)
 		}
 	}
 	if s.batch.Decode > 0 && in.engine.Speculation != nil {

@@ -67,7 +67,9 @@ func (r *rank) plan(items []item, b *infer.Batch, kind stepKind) []item {
 		items = append(items, r.run(s, n))
 		budget -= n
 	}
-	if !preempted {
+	if preempted {
+		r.in.short = kind == prompts
+	} else {
 		items = r.admit(items, budget, kind)
 	}
 	for i := range items {

