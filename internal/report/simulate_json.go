@@ -1,6 +1,8 @@
 package report
 
 import (
+	"math"
+
 	"github.com/ridgeline/ridgeline/internal/api"
 	"github.com/ridgeline/ridgeline/internal/infer"
 	"github.com/ridgeline/ridgeline/internal/note"
@@ -104,7 +106,7 @@ type CapacityDoc struct {
 }
 
 func capacityDoc(c *infer.Capacity) *CapacityDoc {
-	return &CapacityDoc{InFlight: c.Clients, Concurrency: c.Concurrency, Requests: c.Requests, Output: c.Output}
+	return &CapacityDoc{InFlight: math.Round(c.Clients), Concurrency: c.Concurrency, Requests: c.Requests, Output: c.Output}
 }
 
 // MomentDoc is a stretch of the time line, from its start to the next one's.

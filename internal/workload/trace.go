@@ -40,12 +40,14 @@ func Open(path string) (*Workload, error) {
 // name is what complaints call the file.
 func Read(r io.Reader, name string) (*Workload, error) {
 	b := bufio.NewReader(r)
+	packed := &unpacking{}
 	if magic, _ := b.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
 		z, err := gzip.NewReader(b)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w: give a whole gzip file", name, err)
 		}
-		b = bufio.NewReader(z)
+		packed.Reader = z
+		b = bufio.NewReader(packed)
 	}
 	if mark, _ := b.Peek(3); bytes.Equal(mark, []byte("\xef\xbb\xbf")) {
 		if _, err := b.Discard(len(mark)); err != nil {
@@ -73,7 +75,13 @@ func Read(r io.Reader, name string) (*Workload, error) {
 	default:
 		err = t.readCSV(b)
 	}
-	if err != nil {
+	switch {
+	case err == nil:
+	case packed.err != nil:
+		return nil, fmt.Errorf("%s: damaged gzip data: the file is cut short, or bytes stand behind or within them: copy it again", name)
+	case packed.Reader == nil && strings.HasSuffix(strings.ToLower(name), ".gz"):
+		return nil, fmt.Errorf("%w; the file is no gzip data, though its name says so: copy it again, or rename it", err)
+	default:
 		return nil, err
 	}
 	if len(t.w.Requests) == 0 {
@@ -81,6 +89,21 @@ func Read(r io.Reader, name string) (*Workload, error) {
 	}
 	t.w.Name = name
 	return &t.w, nil
+}
+
+// unpacking is gzip data that are being read; err is what is wrong with them. Readers of lines take
+// what came before for a line.
+type unpacking struct {
+	io.Reader
+	err error
+}
+
+func (u *unpacking) Read(p []byte) (int, error) {
+	n, err := u.Reader.Read(p)
+	if err != nil && err != io.EOF {
+		u.err = err
+	}
+	return n, err
 }
 
 // trace is a trace that is being read.
@@ -96,9 +119,6 @@ func (t *trace) fail(line int, format string, args ...any) error {
 
 // unread is the error of a file that cannot be read on after some lines.
 func (t *trace) unread(after int, err error) error {
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return t.fail(after+1, "the file is cut short, or bytes stand behind its gzip data: copy it again")
-	}
 	return t.fail(after+1, "%v", err)
 }
 

@@ -21,7 +21,7 @@ func TestTracesSayWhatIsWrong(t *testing.T) {
 		"\n\n":                               "holds no request",
 		"\xff\xfeT\x00I\x00":                 "UTF-16",
 		"\xfe\xff\x00T\x00I":                 "UTF-16",
-		packed.String() + "\x1f\x8b\x08":     "bytes stand behind its gzip data",
+		packed.String() + "\x1f\x8b\x08":     "damaged gzip data",
 		packed.String()[:packed.Len()-4]:     "cut short",
 		`{"timestamp":0,"input_length":1e2}`: "whole number",
 	} {
