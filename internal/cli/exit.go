@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -58,12 +59,28 @@ func joined(list ...error) error {
 	return all
 }
 
+// worded is an error's text; that of an interrupt says so in place of the context's own words.
+func worded(err error) string {
+	text := err.Error()
+	if !errors.Is(err, context.Canceled) {
+		return text
+	}
+	text = strings.TrimSuffix(strings.TrimSuffix(text, context.Canceled.Error()), ": ")
+	switch {
+	case text == "":
+		return "interrupted"
+	case strings.HasPrefix(text, "interrupted"):
+		return text
+	}
+	return "interrupted: " + text
+}
+
 // exit prints err as one line and returns its code.
 func exit(w io.Writer, err error) int {
 	if err == nil {
 		return exitDone
 	}
-	fmt.Fprintf(w, "ridgeline: %s\n", strings.Join(strings.Fields(err.Error()), " "))
+	fmt.Fprintf(w, "ridgeline: %s\n", strings.Join(strings.Fields(worded(err)), " "))
 	var e *exitError
 	if errors.As(err, &e) {
 		return e.code

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"testing"
@@ -19,6 +20,8 @@ func TestExit(t *testing.T) {
 		{"marked input errors stay marked when wrapped", fmt.Errorf("a: %w", badInput(errors.New("b"))), 2, "ridgeline: a: b\n"},
 		{"usage", usagef("flag %s", "x"), 2, "ridgeline: flag x\n"},
 		{"infeasible", infeasiblef("no plan fits"), 3, "ridgeline: no plan fits\n"},
+		{"an interrupt says so", fmt.Errorf("--tables a: while fitting: %w", context.Canceled), 1, "ridgeline: interrupted: --tables a: while fitting\n"},
+		{"an interrupt that says so already", fmt.Errorf("interrupted while predicting: %w", context.Canceled), 1, "ridgeline: interrupted while predicting\n"},
 		{"several lines become one", badInput(errors.New("a\n\tb\n")), 2, "ridgeline: a b\n"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

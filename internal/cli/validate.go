@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -151,16 +152,25 @@ func (env *Env) validationShow(cmd *cobra.Command) func(*cobra.Command, *validat
 	asJSON := jsonFlag(cmd)
 	html := cmd.Flags().String("html", "", "write a page with plots of predicted against measured to `FILE`")
 	return func(cmd *cobra.Command, d *validate.Document, text func(*report.Page, *validate.Document)) error {
-		if cmd.Flags().Changed("html") {
-			if err := writeFile(*html, func(w io.Writer) error { return report.ValidationHTML(w, commandLine(cmd), d, text) }); err != nil {
-				return err
-			}
+		var lost error // a page that cannot be written costs no answer
+		switch {
+		case !cmd.Flags().Changed("html"):
+		case d.Scored == 0 && isRegular(*html): // what an earlier call drew is worth more
+			fmt.Fprintf(env.Stderr, "warning: --html %s: no row is scored, the page of before stays\n", *html)
+		default:
+			lost = writeFile(*html, func(w io.Writer) error { return report.ValidationHTML(w, commandLine(cmd), d, text) })
 		}
 		if *asJSON {
-			return report.JSON(env.Stdout, d)
+			return cmp.Or(lost, report.JSON(env.Stdout, d))
 		}
-		return env.print(func(p *report.Page) { text(p, d) })
+		return cmp.Or(lost, env.print(func(p *report.Page) { text(p, d) }))
 	}
+}
+
+// isRegular tells whether a file is there, a device or a pipe apart.
+func isRegular(name string) bool {
+	st, err := os.Stat(name)
+	return err == nil && st.Mode().IsRegular()
 }
 
 // checkRuns refuses a validation without runs, with a folder of configurations that

@@ -2,9 +2,11 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -42,22 +44,21 @@ with the date and the version. docs/accuracy.md is kept so.`,
 		}
 		a, err := validate.All(cmd.Context(), runs, configs, func(kind string) { fmt.Fprintf(env.Stderr, "predicting %s\n", kind) })
 		if stopped := cmd.Context().Err(); stopped != nil {
-			return cmp.Or(err, fmt.Errorf("interrupted: %w", stopped))
+			return cmp.Or(err, errors.New("interrupted"))
 		}
 		if err != nil {
 			return usagef("--runs: %w", err)
 		}
-		if document != "" {
-			if err := writeAccuracy(document, a); err != nil {
-				return err
-			}
+		var lost error // tables that cannot be written cost no answer
+		if document != "" && slices.ContainsFunc(a.Kinds(), func(k validate.Kind) bool { return k.Document.Scored > 0 }) {
+			lost = writeAccuracy(document, a)
 		}
 		if *asJSON {
 			err = report.JSON(env.Stdout, a.Summary())
 		} else {
 			err = env.print(func(p *report.Page) { report.Accuracy(p, a) })
 		}
-		return cmp.Or(err, judgeAll(a))
+		return cmp.Or(lost, err, judgeAll(a))
 	}
 	return cmd
 }

@@ -1,8 +1,10 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -40,37 +42,42 @@ engine is the part of the file's name before its version.
 		if err != nil {
 			return err
 		}
-		d, err := validateOperators(cmd.Context(), runs, predictions)
-		if err != nil {
-			return err
+		d, lost := validateOperators(cmd.Context(), runs, predictions)
+		if d == nil {
+			return lost
 		}
-		if err := show(cmd, d, report.Operators); err != nil {
-			return err
-		}
-		return judge(d, thresholds)
+		return cmp.Or(lost, show(cmd, d, report.Operators), judge(d, thresholds))
 	}
 	return cmd
 }
 
-// validateOperators scores the tables; not a single scored row is bad input.
+// validateOperators scores the tables; not a single scored row is bad input. A document beside an
+// error is whole: its predictions could not be written.
 func validateOperators(ctx context.Context, runs, predictions string) (d *validate.Document, err error) {
 	if _, _, err := validate.OperatorTables(runs); err != nil {
 		return nil, usagef("--runs: %w", err)
 	}
-	score := func(w io.Writer) error {
+	score := func(w io.Writer) (err error) {
 		d, err = validate.Operators(ctx, runs, w)
+		if err == nil && d.Scored == 0 && len(d.Skipped) > 0 {
+			err = usagef("--runs: no row scored: %s: %s", d.Skipped[0].ID, strings.TrimPrefix(d.Skipped[0].Reason, d.Skipped[0].ID+": "))
+		}
+		if err != nil {
+			d = nil
+		}
 		return err
 	}
 	if predictions == "" {
-		err = score(nil)
-	} else {
-		err = writeFile(predictions, score)
+		return d, score(nil)
 	}
-	if err != nil {
-		return nil, err
-	}
-	if d.Scored == 0 && len(d.Skipped) > 0 {
-		return nil, usagef("--runs: no row scored: %s: %s", d.Skipped[0].ID, d.Skipped[0].Reason)
-	}
-	return d, nil
+	err = writeFile(predictions, func(w io.Writer) error { return score(heedless{w}) })
+	return d, err
+}
+
+// heedless lets scoring go on where a file cannot be written; writeFile's own writer remembers that and tells.
+type heedless struct{ io.Writer }
+
+func (h heedless) Write(p []byte) (int, error) {
+	_, _ = h.Writer.Write(p)
+	return len(p), nil
 }

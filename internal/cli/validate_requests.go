@@ -42,6 +42,9 @@ beside it the deployment; docs/validate-your-runs.md lists the keys.
 			return err
 		}
 		d, err := validate.RequestsFile(cmd.Context(), runs, &p)
+		if err != nil && cmd.Context().Err() != nil {
+			return err
+		}
 		if err != nil {
 			return usagef("--runs: %w", err)
 		}

@@ -58,6 +58,13 @@ func (s *Stamps) check(n int, queued, first, last float64) string {
 	return ""
 }
 
+// withinContext notes what is wrong with a request longer than the context of its deployment, tokens; 0 = no limit.
+func (s *Stamps) withinContext(q *workload.Request, context int) {
+	if s.Bad == "" && context > 0 && q.Input+q.Output > context {
+		s.Bad = fmt.Sprintf("line %d: input_toks and output_toks make %d + %d tokens, and max_model_len, or else the model's context, is %d: correct one of them", q.Line, q.Input, q.Output, context)
+	}
+}
+
 // TPOT is the mean time of a token after the first; ok is false for one token.
 func (s *Stamps) TPOT() (t float64, ok bool) {
 	if s.Output < 2 {
@@ -192,6 +199,7 @@ func Requests(ctx context.Context, load *workload.Workload, measured []Stamps, c
 	var ttft, tpot, e2e pairs
 	for i := range measured {
 		m, x := &measured[i], &r.Records[i]
+		m.withinContext(&load.Requests[i], e.MaxContext)
 		if m.Bad != "" {
 			d.Skipped = slices.Insert(d.Skipped, d.Malformed, Skipped{printable(m.ID), m.Bad})
 			d.Malformed++
@@ -216,6 +224,7 @@ func Requests(ctx context.Context, load *workload.Workload, measured []Stamps, c
 		d.Predictions = append(d.Predictions, s)
 	}
 	d.Scored = len(d.Predictions)
+	d.Notes = append(d.Notes, stampNotes(&tpot)...)
 	d.Metrics[MetricTTFT], d.Metrics[MetricTPOT], d.Metrics[MetricE2E] = ttft.errors(), tpot.errors(), e2e.errors()
 	return d, nil
 }

@@ -75,6 +75,7 @@ func ReadRequestsConfig(r io.Reader, name string) (*RequestsConfig, error) {
 	if err := json.Unmarshal(data, &keys); err != nil {
 		return nil, fmt.Errorf("%s: %w: give the deployment as one JSON object", name, err)
 	}
+	set := func(key string) bool { text, ok := keys[key]; return ok && string(text) != "null" }
 	for _, k := range slices.Sorted(maps.Keys(keys)) {
 		if !slices.Contains(configKeys, k) {
 			c.Unknown = append(c.Unknown, printable(k))
@@ -95,9 +96,12 @@ func ReadRequestsConfig(r io.Reader, name string) (*RequestsConfig, error) {
 		value int64
 	}{{"gpus", int64(c.GPUs)}, {"tp", int64(c.TP)}, {"pp", int64(c.PP)}, {"dp", int64(c.DP)}, {"ep", int64(c.EP)}, {"max_num_seqs", c.MaxSequences},
 		{"max_num_batched_tokens", c.BatchTokens}, {"max_model_len", c.MaxContext}, {"num_gpu_blocks", int64(c.Blocks)}, {"block_size", int64(c.BlockSize)}} {
-		if k.value < 0 || k.value > maxCell {
+		if k.value < 0 || k.value > maxCell || k.value == 0 && set(k.key) {
 			return nil, fmt.Errorf("%s: key %q is %d: give a whole number from 1 to %d, or leave it out", name, k.key, k.value, maxCell)
 		}
+	}
+	if u := c.Utilization; set("gpu_memory_utilization") && !(u > 0 && u <= 1) {
+		return nil, fmt.Errorf("%s: key \"gpu_memory_utilization\" is %g: give a share of memory above 0 and up to 1, or leave it out", name, u)
 	}
 	return c, nil
 }

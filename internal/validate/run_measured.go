@@ -2,15 +2,21 @@ package validate
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/ridgeline/ridgeline/internal/hw"
 	"github.com/ridgeline/ridgeline/internal/mem"
+	"github.com/ridgeline/ridgeline/internal/unit"
 )
 
-// fastest is the device's best dense matrix rate of any format, FLOP/s; 0 = not known.
-func fastest(d *hw.Device) (rate float64) {
-	for _, f := range d.Peak.Matrix {
-		rate = max(rate, f.Value)
+// fastest is the device's dense matrix peak for a job's products, FLOP/s, the faster of their format's and
+// BF16's, which its attention and head keep; of a format without a peak of its own, the best of any; 0 = not known.
+func fastest(d *hw.Device, f unit.Format) (rate float64) {
+	if own := d.Peak.Matrix[f]; own.Known() {
+		return max(own.Value, d.Peak.Matrix[unit.BF16].Value)
+	}
+	for _, any := range d.Peak.Matrix {
+		rate = max(rate, any.Value)
 	}
 	return rate
 }
@@ -23,12 +29,13 @@ const unheld = 1.1
 // how far they are from a prediction.
 func (r *Run) checkMeasured(x *Prediction) error {
 	d := x.gpu
-	peak := fastest(d)
+	format := x.Result.Plan.Precision.GEMM
+	peak := fastest(d, format)
 	if f := float64(x.Result.FLOPsPerToken) * r.TokensPerSecondPerGPU; peak > 0 && f > peak {
-		return wrong(fmt.Errorf("%g make %.4g TFLOP/s, and a %s multiplies at most %.4g: is it of all GPUs?", r.TokensPerSecondPerGPU, f/1e12, d.Name, peak/1e12), "tokens_per_s_per_gpu")
+		return wrong(fmt.Errorf("%g make %.4g TFLOP/s, and a %s multiplies %s at most at %.4g: is it of all GPUs?", r.TokensPerSecondPerGPU, f/1e12, d.Name, strings.ToUpper(format.String()), peak/1e12), "tokens_per_s_per_gpu")
 	}
-	unit := float64(engineOf(r).memory.unit)
-	holds, weights := float64(d.Capacity())/unit, float64(x.Result.Memory[mem.Weights])/unit
+	per := float64(engineOf(r).memory.unit)
+	holds, weights := float64(d.Capacity())/per, float64(x.Result.Memory[mem.Weights])/per
 	switch {
 	case r.MemoryFigure == 0:
 	case r.MemoryFigure > unheld*holds:

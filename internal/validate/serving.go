@@ -37,6 +37,9 @@ func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPr
 		}
 		r := &runs[i]
 		x, err := p.Predict(r)
+		if err == nil {
+			err = r.checkMeasured(x)
+		}
 		if isWrong(err) {
 			d.Skipped = append(d.Skipped, Skipped{r.ID, oneLine(err)})
 			continue
@@ -85,6 +88,24 @@ func unitNotes(metrics map[string]Errors) (notes []string) {
 		}
 	}
 	return notes
+}
+
+// stampSlip bounds how many times slower than predicted the median request is whose stamps are of a
+// smaller unit: stamps a thousandfold apart also replay as a load that never queues. Geometric middle of 1e3 and 1e6.
+const stampSlip = 31623
+
+// stampNotes ask after the unit of requests' stamps, by the times per token.
+func stampNotes(tpot *pairs) []string {
+	unit, slower := "", 1/(tpot.errors().Bias+1)
+	switch {
+	case len(tpot.measured) == 0 || slower < 1000/unitSlip:
+		return nil
+	case slower < stampSlip:
+		unit = "milliseconds"
+	default:
+		unit = "microseconds"
+	}
+	return []string{fmt.Sprintf("Half of the requests took %.0f times as long per token as predicted, or longer: stamps in %s, in place of seconds?", slower, unit)}
 }
 
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }

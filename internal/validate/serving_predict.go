@@ -42,7 +42,9 @@ type ServingPrediction struct {
 	Bound      string
 	Ranges     *infer.Ranges
 	Floor      unit.Seconds // of a token
-	Tails      bool         // the load is far enough from saturation for a range of TTFT
+	decoder    *infer.Engine
+	each       float64 // most tokens that a sequence has of a step
+	Tails      bool    // the load is far enough from saturation for a range of TTFT
 }
 
 // engineKey is what makes two runs share an engine.
@@ -116,7 +118,7 @@ func (p *ServingPredictor) Predict(r *ServingRun) (*ServingPrediction, error) {
 	}
 	d := b.cluster.Device
 	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: d.Arch, Device: d.Name, MoE: b.engine.Setup().Model.MoE(), Point: s, Bound: s.Bound.String(),
-		Ranges: b.engine.Ranges(), Floor: s.Step.Floor / unit.Seconds(b.spec.Tokens()), Tails: s.Valid()}, nil
+		Ranges: b.engine.Ranges(), Floor: s.Step.Floor / unit.Seconds(b.spec.Tokens()), Tails: s.Valid(), decoder: b.engine, each: mostTokens(b.spec)}, nil
 }
 
 // withinContext refuses requests longer than the model's context; of varied lengths, where

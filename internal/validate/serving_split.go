@@ -32,5 +32,5 @@ func (p *ServingPredictor) split(r *ServingRun) (*ServingPrediction, error) {
 	s := d.Point(x.PrefillWorkers, x.DecodeWorkers, r.Concurrency)
 	dev := dec.cluster.Device
 	return &ServingPrediction{TTFT: s.TTFT, TPOT: s.TPOT, Arch: dev.Arch, Device: dev.Name, MoE: dec.engine.Setup().Model.MoE(), Bound: s.Bound,
-		Ranges: dec.engine.Ranges(), Tails: true}, nil
+		Ranges: dec.engine.Ranges(), Tails: true, decoder: dec.engine, each: mostTokens(dec.spec)}, nil
 }
