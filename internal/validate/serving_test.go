@@ -47,6 +47,7 @@ func TestServingPredictsFromTheDescription(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		x.decoder = nil // what priced it, each its own
 		got = append(got, *x)
 	}
 	if got[0] != got[1] {
