@@ -109,7 +109,7 @@ func AccuracyBlocks(a *validate.Accuracy, stamp string) map[string]string {
 	if d := a.Serving; d != nil {
 		if s := validate.StoredLeftOut(); s.Rows == d.Rows {
 			b["serving-left-out"] = writtenLine(s) + "\n\n" +
-				markdown([]string{"left out", "runs of", "n", "TPOT median", "mean", "bias", "TTFT median", "mean"}, servingLeftOutRows(s))
+				markdown([]string{"left out", "runs of", "n", "TPOT median", "mean", "bias", "in range", "TTFT median", "mean", "in range"}, servingLeftOutRows(s))
 		}
 		b["serving"] = markdown([]string{"group", "n", "TPOT median", "mean", "bias", "TTFT median", "mean", "bias"}, servingRows(d))
 	}

@@ -51,14 +51,22 @@ func servingLeftOutRows(s *validate.LeftOutServing) [][]string {
 			if which == "each" {
 				which = "all"
 			}
-			cells := []string{leftOutWord(s.Cuts[i].LeftOut), which, strconv.Itoa(g.N), percent(g.MedianAPE), percent(g.MAPE), fmt.Sprintf("%+.1f %%", 100*g.Bias), "", ""}
-			if g.TTFT != nil {
-				cells[6], cells[7] = percent(g.TTFT.MedianAPE), percent(g.TTFT.MAPE)
+			cells := []string{leftOutWord(s.Cuts[i].LeftOut), which, strconv.Itoa(g.N), percent(g.MedianAPE), percent(g.MAPE), fmt.Sprintf("%+.1f %%", 100*g.Bias), holding(g.Coverage), "", "", ""}
+			if t := g.TTFT; t != nil {
+				cells[7], cells[8], cells[9] = percent(t.MedianAPE), percent(t.MAPE), holding(t.Coverage)
 			}
 			rows = append(rows, cells)
 		}
 	}
 	return rows
+}
+
+// holding is a share's text, empty where it is not known.
+func holding(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return percent(*v)
 }
 
 // requestHalves are the cells of the stored errors of replayed runs whose half was left out.

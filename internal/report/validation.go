@@ -89,10 +89,25 @@ func scored(p *Page, d *validate.Document, of string, metrics ...string) {
 	p.Table(append([]Column{Left("metric")}, errorColumns...), rows)
 	for _, name := range metrics {
 		if e := d.Metrics[name]; e.Coverage != nil {
-			p.Text(0, "The 80 %% ranges of %s hold %s of the measurements.", name, percent(*e.Coverage))
+			p.Text(0, "The 80 %% ranges of %s hold %s of the measurements%s.", name, percent(*e.Coverage), rangeless(d, name))
 		}
 	}
 	p.Line("")
+}
+
+// rangeless tells how many measurements have no range: mean first tokens past what the cache holds,
+// of which nobody knows how far they vary.
+func rangeless(d *validate.Document, metric string) string {
+	n := 0
+	for i := range d.Predictions {
+		if s := &d.Predictions[i]; metric == validate.MetricTTFT && s.TTFTMeasured != nil && s.TTFTRange == nil {
+			n++
+		}
+	}
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" that have one (past the load where queueing takes over none is stated: %d of the rows)", n)
 }
 
 func errorCells(e *validate.Errors) []string {

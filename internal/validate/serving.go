@@ -63,9 +63,8 @@ func Serving(ctx context.Context, runs []ServingRun, bad []Skipped, p *ServingPr
 	d.Malformed = len(d.Skipped)
 	d.Skipped = append(d.Skipped, misfits...)
 	d.Scored = len(d.Predictions)
-	d.Metrics[MetricTPOT], d.Metrics[MetricTTFT] = errorsOf(all.tpot), errorsOf(all.ttft)
+	d.Metrics[MetricTPOT], d.Metrics[MetricTTFT] = all.errors()
 	d.Notes = append(unitNotes(d.Metrics), unprofiled(engines)...)
-	d.coverage()
 	d.timeGroups(groups)
 	return d
 }
@@ -111,13 +110,25 @@ func stampNotes(tpot *pairs) []string {
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
 // timeRatios are predicted/measured values.
-type timeRatios struct{ tpot, ttft []float64 }
+type timeRatios struct {
+	tpot, ttft     []float64
+	tpotIn, ttftIn covered
+}
 
 func (t *timeRatios) add(s *Scored) {
 	t.tpot = append(t.tpot, s.Ratio())
+	t.tpotIn.within(s.Measured, s.Range)
 	if s.TTFTMeasured != nil {
 		t.ttft = append(t.ttft, *s.TTFTPredicted / *s.TTFTMeasured)
+		t.ttftIn.within(*s.TTFTMeasured, s.TTFTRange)
 	}
+}
+
+// errors sums both up, each with the coverage of its ranges.
+func (t *timeRatios) errors() (tpot, ttft Errors) {
+	tpot, ttft = errorsOf(t.tpot), errorsOf(t.ttft)
+	tpot.Coverage, ttft.Coverage = t.tpotIn.share(), t.ttftIn.share()
+	return tpot, ttft
 }
 
 type timeGroup struct {
@@ -177,10 +188,10 @@ func (d *Document) timeGroups(groups map[string]*timeGroup) {
 	}
 	slices.SortFunc(names, cmp.Compare[string])
 	for _, n := range names {
-		g := Group{Key: groups[n].key, Errors: errorsOf(groups[n].tpot)}
-		if t := groups[n].ttft; len(t) > 0 {
-			e := errorsOf(t)
-			g.TTFT = &e
+		tpot, ttft := groups[n].errors()
+		g := Group{Key: groups[n].key, Errors: tpot}
+		if ttft.N > 0 {
+			g.TTFT = &ttft
 		}
 		d.Groups = append(d.Groups, g)
 	}
@@ -202,37 +213,4 @@ func scoredServing(r *ServingRun, x *ServingPrediction) Scored {
 
 func milliseconds(r [2]unit.Seconds) *[2]float64 {
 	return &[2]float64{1e3 * float64(r[0]), 1e3 * float64(r[1])}
-}
-
-// coverage is the shares of measured values that lie in the ranges of their
-// predictions.
-func (d *Document) coverage() {
-	var tpot, ttft held
-	for i := range d.Predictions {
-		s := &d.Predictions[i]
-		tpot.add(s.Measured, s.Range)
-		if s.TTFTMeasured != nil {
-			ttft.add(*s.TTFTMeasured, s.TTFTRange)
-		}
-	}
-	for name, h := range map[string]*held{MetricTPOT: &tpot, MetricTTFT: &ttft} {
-		if e := d.Metrics[name]; h.n > 0 {
-			share := float64(h.in) / float64(h.n)
-			e.Coverage = &share
-			d.Metrics[name] = e
-		}
-	}
-}
-
-// held counts values inside ranges.
-type held struct{ n, in int }
-
-func (h *held) add(v float64, r *[2]float64) {
-	if r == nil {
-		return
-	}
-	h.n++
-	if r[0] <= v && v <= r[1] {
-		h.in++
-	}
 }

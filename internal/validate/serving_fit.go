@@ -224,7 +224,7 @@ func FitProfiles(ctx context.Context, runs []ServingRun, configs string) (out []
 					t.add(&s)
 				}
 			}
-			f.HeldTPOT, f.HeldTTFT = errorsOf(t.tpot), errorsOf(t.ttft)
+			f.HeldTPOT, f.HeldTTFT = t.errors()
 			out = append(out, f)
 		}
 	}

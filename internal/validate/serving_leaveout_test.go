@@ -2,6 +2,7 @@ package validate
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os"
 	"slices"
@@ -77,9 +78,9 @@ func TestServingLeaveOut(t *testing.T) {
 			}
 		}
 		for _, key := range slices.Sorted(maps.Keys(all)) {
-			a, b := errorsOf(all[key].tpot), errorsOf(all[key].ttft)
+			a, b := all[key].errors()
 			cut.Groups = append(cut.Groups, Group{Key: map[string]string{"which": key}, Errors: a, TTFT: &b})
-			t.Logf("%-7s %-26s n=%-4d TPOT median %.3f mean %.3f bias %+.3f, TTFT median %.3f mean %.3f", k.what, key, a.N, a.MedianAPE, a.MAPE, a.Bias, b.MedianAPE, b.MAPE)
+			t.Logf("%-7s %-26s n=%-4d TPOT median %.3f mean %.3f bias %+.3f, TTFT median %.3f mean %.3f, ranges hold %s %s", k.what, key, a.N, a.MedianAPE, a.MAPE, a.Bias, b.MedianAPE, b.MAPE, share(a.Coverage), share(b.Coverage))
 		}
 		if e := errorsOf(all["each"].tpot); e.MedianAPE > k.most {
 			t.Errorf("left out by %s: TPOT off by %.3f median", k.what, e.MedianAPE)
@@ -89,6 +90,14 @@ func TestServingLeaveOut(t *testing.T) {
 	if *update {
 		storeLeftOut(t, &stored)
 	}
+}
+
+// share is a share's text; "none" of nil.
+func share(v *float64) string {
+	if v == nil {
+		return "none"
+	}
+	return fmt.Sprintf("%.3f", *v)
 }
 
 // storeLeftOut keeps cuts in the order of leaveOuts.

@@ -170,7 +170,7 @@ func fitMachine(rows []ServingRun, d *hw.Device, p *ServingPredictor) (*MachineF
 		f.Held = append(f.Held, s)
 		t.add(&s)
 	}
-	f.HeldTPOT, f.HeldTTFT = errorsOf(t.tpot), errorsOf(t.ttft)
+	f.HeldTPOT, f.HeldTTFT = t.errors()
 	return f, nil
 }
 

@@ -50,7 +50,7 @@ func fitOne(rows []ServingRun, x *about, p *ServingPredictor) ProfileFit {
 	f := ProfileFit{Profile: x.base, Rows: len(rows)}
 	f.descend(rows, x, p)
 	t := f.ratios(rows, p)
-	f.TPOT, f.TTFT = errorsOf(t.tpot), errorsOf(t.ttft)
+	f.TPOT, f.TTFT = t.errors()
 	return f
 }
 

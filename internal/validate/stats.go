@@ -30,6 +30,13 @@ func (c *covered) add(measured, low, high float64) {
 	}
 }
 
+// within is add of a row that may carry no range.
+func (c *covered) within(measured float64, r *[2]float64) {
+	if r != nil {
+		c.add(measured, r[0], r[1])
+	}
+}
+
 func (c *covered) merge(d covered) { c.in, c.n = c.in+d.in, c.n+d.n }
 
 // share is nil of nothing.
