@@ -56,17 +56,23 @@ func (p *Page) planTable(columns []Column, rows [][]string) {
 func breakCommas(plan string, width int) string {
 	var b strings.Builder
 	used := 0
-	var items []string
-	for _, role := range strings.SplitAfter(plan, ";") { // of a deployment with two roles
-		items = append(items, strings.SplitAfter(role, ",")...)
-	}
-	for i, item := range items {
-		if i > 0 && used+len(item) > width {
-			b.WriteByte(' ')
-			used = 0
+	for i, word := range strings.Fields(plan) { // the plan and flags behind it
+		var items []string
+		for _, role := range strings.SplitAfter(word, ";") { // of a deployment with two roles
+			items = append(items, strings.SplitAfter(role, ",")...)
 		}
-		b.WriteString(item)
-		used += len(item)
+		for k, item := range items {
+			switch between := i > 0 && k == 0; {
+			case between && used+1+len(item) <= width:
+				b.WriteByte(' ')
+				used++
+			case between || k > 0 && used+len(item) > width: // a new line
+				b.WriteByte(' ')
+				used = 0
+			}
+			b.WriteString(item)
+			used += len(item)
+		}
 	}
 	return b.String()
 }

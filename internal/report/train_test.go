@@ -2,6 +2,7 @@ package report
 
 import (
 	"context"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -219,6 +220,11 @@ func TestPlansBreakBetweenKeys(t *testing.T) {
 	}
 	if got := strings.ReplaceAll(breakCommas(text, 12), " ", ""); got != text {
 		t.Errorf("breaking changed the plan to %q", got)
+	}
+	// A line that has room for the plan but not for the flags behind it breaks between the two.
+	const flagged = "tp=2,dp=4,ep=8 --batch-tokens 2048"
+	if got := wrap(breakCommas(flagged, 20), 20); !slices.Equal(got, []string{"tp=2,dp=4,ep=8", "--batch-tokens 2048"}) {
+		t.Errorf("%q", got)
 	}
 }
 
