@@ -38,11 +38,12 @@ that machine; without it from the CPU that a record measured.
 --run MODEL=FILE adds the steps of an engine with a model (llama-bench's output, the JSON of
 bench, or /steps of engine/llamacpp) and fits the engine's rates on this machine: on one model, for all others.
 --tables DIR fits the kernel constants of GPU generations from a folder <gpu>/<kind>/*.parquet and
-writes them beside the machine file; that takes minutes.
+writes them beside the machine file; that takes minutes. What it has no tables of stays the catalogue's.
 
 --training MODEL=LOG adds a training log of Megatron-LM, torchtitan or NeMo. Name its job as in
 ` + "`ridgeline train`" + ` with --plan, --global-batch, --seq and --precision: each once for all logs, or once for
-each in their order. Fitted are the figures that the steps tell apart: the share of its speed that lasting
+each in their order; keys of the layout that a log itself states may be left out, and must agree. Fitted are
+the figures that the steps tell apart: the share of its speed that lasting
 load leaves a device (sustained_share) and, of several layouts, what links achieve. Figures that they do not
 tell stay as they are, with the reason. With --cluster alone and no --gpus a log is of all its GPUs.
 
