@@ -14,6 +14,8 @@ func better(a, b *Point, s SLO) bool {
 		return am
 	case am && !s.Any() && a.Queued != b.Queued && a.Concurrency != b.Concurrency:
 		return b.Queued // nobody says how long a request may wait: of the loads the last before the queue
+	case am && a.Queued != b.Queued && min(a.PerGPU(), b.PerGPU()) >= (1-finest)*max(a.PerGPU(), b.PerGPU()):
+		return b.Queued // a queue only makes requests wait: what it adds to the output is the load's rounding
 	case am:
 		return cheaper(a, b)
 	case a.Fits != b.Fits:

@@ -24,6 +24,7 @@ type edge struct {
 // more at their first load that misses than the best so far can; each is bisected, and
 // nil is the answer where none is better than the best of all.
 func (o *Outcome) refine(ctx context.Context, q *Question, cal *infer.Calibration, all []*Point) (*Point, error) {
+	var err error
 	best := pick(all, q.SLO)
 	if best == nil || !q.SLO.Meets(best) {
 		return nil, nil
@@ -39,6 +40,9 @@ func (o *Outcome) refine(ctx context.Context, q *Question, cal *infer.Calibratio
 			break
 		}
 		p, err := list[i].last(q, o.Variant, cal)
+		if err == nil {
+			p, err = q.unqueued(o.Variant, p, cal)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -46,11 +50,53 @@ func (o *Outcome) refine(ctx context.Context, q *Question, cal *infer.Calibratio
 			best = p
 		}
 	}
+	if best, err = q.unqueued(o.Variant, best, cal); err != nil {
+		return nil, err
+	}
 	if best == start {
 		return nil, nil
 	}
 	best.Refined = true
 	return best, nil
+}
+
+// unqueued is p, or where requests wait for a place in it and it is the better, its layout at the
+// highest load that meets the objective while none does. An objective that any wait meets would else
+// be met by a queue, whose place a load just below it takes without one.
+func (q *Question) unqueued(v *Variant, p *Point, cal *infer.Calibration) (*Point, error) {
+	if !p.Queued {
+		return p, nil
+	}
+	b, err := q.rebuild(v, p, cal)
+	if err != nil {
+		return nil, err
+	}
+	step := p.step()
+	best := p
+	low, high := 0, p.Concurrency/step
+	for high-low > max(1, int(finest*float64(low)/2)) {
+		n := (low + high) / 2
+		x, err := b.at(n*step, q.slots(p.Layout.Serving))
+		if err != nil {
+			return nil, err
+		}
+		if x.Queued || !q.SLO.Meets(x) {
+			high = n
+			continue
+		}
+		if low = n; better(x, best, q.SLO) {
+			best = x
+		}
+	}
+	return best, nil
+}
+
+// step is the requests in flight by which replicas stay evenly loaded.
+func (p *Point) step() int {
+	if p.Layout.Split != nil {
+		return 1
+	}
+	return p.Layout.Replicas
 }
 
 // edges lists where the layouts of all points cross the objective.
@@ -91,10 +137,7 @@ func (e *edge) last(q *Question, v *Variant, cal *infer.Calibration) (*Point, er
 	if err != nil {
 		return nil, err
 	}
-	step := 1 // requests in flight by which replicas stay evenly loaded
-	if e.meets.Layout.Split == nil {
-		step = e.meets.Layout.Replicas
-	}
+	step := e.meets.step()
 	best := e.meets
 	low, high := best.Concurrency/step, e.misses/step
 	for high-low > max(1, int(finest*float64(low))) {
@@ -107,7 +150,7 @@ func (e *edge) last(q *Question, v *Variant, cal *infer.Calibration) (*Point, er
 			high = n
 			continue
 		}
-		if low = n; better(p, best, q.SLO) {
+		if low = n; cheaper(p, best) {
 			best = p
 		}
 	}

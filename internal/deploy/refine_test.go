@@ -28,3 +28,17 @@ func TestBetween(t *testing.T) {
 		}
 	}
 }
+
+// An objective that any wait meets is not met by a queue that gives no more: what it names waits no
+// longer for its first token than a stricter one asks, and gives as much.
+func TestNoQueueForNothing(t *testing.T) {
+	q, v := ask(t, "llama-3.1-70b", "h100x8", "", 2048, 512, 1, 2, 4, 8, 16, 32, 64, 128, 256, 512)
+	q.Between = true
+	q.SLO = SLO{TPOT: 20e-3}
+	loose := search(t, q, v).Best
+	q.SLO.TTFT = 1
+	strict := search(t, q, v).Best
+	if loose.Queued || float64(loose.TTFT) > 1 || loose.PerGPU() < strict.PerGPU()*(1-alike) {
+		t.Errorf("%s, %d in flight: %.2f s, %.1f tokens/s a GPU; with a stricter objective %s, %d in flight: %.2f s, %.1f", loose, loose.Concurrency, loose.TTFT, loose.PerGPU(), strict, strict.Concurrency, strict.TTFT, strict.PerGPU())
+	}
+}

@@ -1,9 +1,6 @@
 package plan
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // numbers are the plan's figures by their keys.
 func (p *Plan) numbers() map[Key]*int {
@@ -11,12 +8,18 @@ func (p *Plan) numbers() map[Key]*int {
 		KeyETP: &p.ETP, KeyMBS: &p.MicroBatch, KeyShard: &p.ShardGroup, KeyRank: &p.LoRARank}
 }
 
+// Difference is a figure that two statements of one plan give differently.
+type Difference struct {
+	Key           Key
+	Given, Stated int
+}
+
 // Stated is f with the figures of layout, a text as Parse reads it, which somebody else states of the
-// same plan. A key that f gives differently is an error.
-func (f *Fixed) Stated(layout string) (*Fixed, error) {
+// same plan; d is the first that f gives differently, nil where they agree.
+func (f *Fixed) Stated(layout string) (whole *Fixed, d *Difference, err error) {
 	g, err := Parse(layout)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	mine, theirs := f.Plan.numbers(), g.Plan.numbers()
 	for _, k := range keyOrder {
@@ -24,11 +27,11 @@ func (f *Fixed) Stated(layout string) (*Fixed, error) {
 		case n == nil || !g.Has(k):
 		case !f.Has(k):
 			if f, err = f.With(k, strconv.Itoa(*n)); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 		case *mine[k] != *n:
-			return nil, fmt.Errorf("the log states %s=%d, --plan has %s=%d: correct one of them", k, *n, k, *mine[k])
+			return nil, &Difference{k, *mine[k], *n}, nil
 		}
 	}
-	return f, nil
+	return f, nil, nil
 }

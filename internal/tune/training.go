@@ -72,9 +72,14 @@ func (o *Outcome) settle(ctx context.Context, run *TrainingRun) (*trained, error
 		return nil, err
 	}
 	asked := *run.Request
-	if asked.Fixed, err = asked.Fixed.Stated(layoutOf(run)); err != nil {
+	whole, differ, err := asked.Fixed.Stated(layoutOf(run))
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
+	if differ != nil {
+		return nil, fmt.Errorf("%s: the log states %s=%d, --plan has %s=%d: correct one of them", name, differ.Key, differ.Stated, differ.Key, differ.Given)
+	}
+	asked.Fixed = whole
 	if asked.Fixed, err = pipelined(asked.Fixed); err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
