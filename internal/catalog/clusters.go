@@ -23,8 +23,7 @@ const MaxGPUs = 1 << 20
 // the name of an embedded cluster. Errors are one line that names spec and the
 // mend.
 func Cluster(spec string) (*hw.Cluster, error) {
-	switch strings.ToLower(filepath.Ext(spec)) {
-	case ".yaml", ".yml":
+	if IsFile(spec) {
 		return clusterFile(spec)
 	}
 	c, err := NamedCluster(spec)
@@ -33,6 +32,12 @@ func Cluster(spec string) (*hw.Cluster, error) {
 		err = fmt.Errorf("%w; or give a file ending in .yaml", err)
 	}
 	return c, err
+}
+
+// IsFile tells whether Cluster takes the text for a path.
+func IsFile(spec string) bool {
+	ext := strings.ToLower(filepath.Ext(spec))
+	return ext == ".yaml" || ext == ".yml"
 }
 
 // NamedCluster is Cluster without files: the disk is not looked at.

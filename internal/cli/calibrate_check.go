@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/ridgeline/ridgeline/internal/catalog"
 	"github.com/ridgeline/ridgeline/internal/validate"
 )
 
@@ -22,7 +23,7 @@ func (f *calibrateFlags) check(cmd *cobra.Command, args []string) error {
 		_, file, _ := strings.Cut(text, "=")
 		inputs = append(inputs, file)
 	}
-	if isYAML(f.cluster) { // else a catalogue's name
+	if catalog.IsFile(f.cluster) { // else a catalogue's name
 		inputs = append(inputs, f.cluster)
 	}
 	if f.serving.profiles != "" {
@@ -34,7 +35,7 @@ func (f *calibrateFlags) check(cmd *cobra.Command, args []string) error {
 	if err := notZero(cmd, "threads"); err != nil {
 		return err
 	}
-	if !isYAML(f.out) {
+	if !catalog.IsFile(f.out) {
 		return usagef("--out %s: the file must end in .yaml, by which --cluster knows it", f.out)
 	}
 	if err := f.used(cmd); err != nil {
@@ -49,12 +50,6 @@ func (f *calibrateFlags) check(cmd *cobra.Command, args []string) error {
 		}
 	}
 	return cmp.Or(notOver("out", f.out, inputs...), writable("out", f.out))
-}
-
-// isYAML tells whether --cluster of a command takes the name for a file.
-func isYAML(name string) bool {
-	ext := strings.ToLower(filepath.Ext(name))
-	return ext == ".yaml" || ext == ".yml"
 }
 
 // checkProfiles is check of a refit of engine profiles, which makes no machine.

@@ -15,8 +15,8 @@ func fastest(d *hw.Device, f unit.Format) (rate float64) {
 	if own := d.Peak.Matrix[f]; own.Known() {
 		return max(own.Value, d.Peak.Matrix[unit.BF16].Value)
 	}
-	for _, any := range d.Peak.Matrix {
-		rate = max(rate, any.Value)
+	for _, peak := range d.Peak.Matrix {
+		rate = max(rate, peak.Value)
 	}
 	return rate
 }
